@@ -1,0 +1,212 @@
+package protostruct
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/types/known/structpb"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// maxQuoted is how many bytes of a wrong value an error quotes.
+const maxQuoted = 64
+
+var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
+
+// Decode sets the value that into points to from v. It returns one error, with
+// its path below the given one, for each value that is of another type than
+// the Go value: all of them, not only the first. What could be decoded is set
+// all the same. Fields that the Go type does not have are passed over, and a
+// null is taken as absent, as an API server does.
+//
+// Numbers must be whole and in range for a Go integer. Types that unmarshal
+// themselves from a JSON string or number, such as resource.Quantity and
+// metav1.Duration, do so.
+func Decode(v *structpb.Value, into any, path *field.Path) field.ErrorList {
+	return decode(v, reflect.ValueOf(into).Elem(), path)
+}
+
+func decode(v *structpb.Value, into reflect.Value, path *field.Path) field.ErrorList {
+	if isNull(v) {
+		return nil
+	}
+	if into.Kind() == reflect.Pointer {
+		into.Set(reflect.New(into.Type().Elem()))
+		return decode(v, into.Elem(), path)
+	}
+	if into.Addr().Type().Implements(unmarshaler) {
+		return decodeScalar(v, into, path)
+	}
+	switch into.Kind() { //nolint:exhaustive // An API type has no other kinds.
+	case reflect.Struct:
+		return decodeStruct(v, into, path)
+	case reflect.Map:
+		return decodeMap(v, into, path)
+	case reflect.Slice:
+		return decodeSlice(v, into, path)
+	case reflect.String:
+		if s, ok := v.GetKind().(*structpb.Value_StringValue); ok {
+			into.SetString(s.StringValue)
+			return nil
+		}
+		return wrongType(v, path, "a string")
+	case reflect.Bool:
+		if b, ok := v.GetKind().(*structpb.Value_BoolValue); ok {
+			into.SetBool(b.BoolValue)
+			return nil
+		}
+		return wrongType(v, path, "true or false")
+	case reflect.Int32, reflect.Int64:
+		return decodeInteger(v, into, path)
+	default:
+		// Only a Go type of ours can be at fault here, not what a user wrote.
+		panic(fmt.Sprintf("protostruct cannot decode %s: %s is not supported", path, into.Type()))
+	}
+}
+
+func decodeStruct(v *structpb.Value, into reflect.Value, path *field.Path) field.ErrorList {
+	s := v.GetStructValue()
+	if s == nil {
+		return wrongType(v, path, "an object")
+	}
+	var errs field.ErrorList
+	for _, f := range fieldsOf(into.Type()) {
+		if fv, ok := s.GetFields()[f.name]; ok {
+			errs = append(errs, decode(fv, into.FieldByIndex(f.index), path.Child(f.name))...)
+		}
+	}
+	return errs
+}
+
+func decodeMap(v *structpb.Value, into reflect.Value, path *field.Path) field.ErrorList {
+	s := v.GetStructValue()
+	if s == nil {
+		return wrongType(v, path, "an object")
+	}
+	keys := make([]string, 0, len(s.GetFields()))
+	for k := range s.GetFields() {
+		keys = append(keys, k)
+	}
+	// Errors come in the order of the keys, so that the same input always
+	// gets the same message.
+	slices.Sort(keys)
+
+	var errs field.ErrorList
+	t := into.Type()
+	into.Set(reflect.MakeMapWithSize(t, len(keys)))
+	for _, k := range keys {
+		elem := reflect.New(t.Elem()).Elem()
+		fv := s.GetFields()[k]
+		if isNull(fv) {
+			errs = append(errs, wrongType(fv, path.Key(k), "a value")...)
+			continue
+		}
+		errs = append(errs, decode(fv, elem, path.Key(k))...)
+		into.SetMapIndex(reflect.ValueOf(k).Convert(t.Key()), elem)
+	}
+	return errs
+}
+
+func decodeSlice(v *structpb.Value, into reflect.Value, path *field.Path) field.ErrorList {
+	l, ok := v.GetKind().(*structpb.Value_ListValue)
+	if !ok {
+		return wrongType(v, path, "a list")
+	}
+	values := l.ListValue.GetValues()
+
+	var errs field.ErrorList
+	into.Set(reflect.MakeSlice(into.Type(), len(values), len(values)))
+	for i, e := range values {
+		if isNull(e) {
+			errs = append(errs, wrongType(e, path.Index(i), "a value")...)
+			continue
+		}
+		errs = append(errs, decode(e, into.Index(i), path.Index(i))...)
+	}
+	return errs
+}
+
+func decodeInteger(v *structpb.Value, into reflect.Value, path *field.Path) field.ErrorList {
+	n, ok := v.GetKind().(*structpb.Value_NumberValue)
+	if !ok {
+		return wrongType(v, path, "a whole number")
+	}
+	f := n.NumberValue
+	// 1<<63 is exact as a float64; the largest int64 is not.
+	if f != math.Trunc(f) || f < math.MinInt64 || f >= 1<<63 || into.OverflowInt(int64(f)) {
+		return wrongType(v, path, fmt.Sprintf("a whole number of %d bits", into.Type().Bits()))
+	}
+	into.SetInt(int64(f))
+	return nil
+}
+
+// decodeScalar lets a type that unmarshals itself do so, from the JSON of one
+// string or number.
+func decodeScalar(v *structpb.Value, into reflect.Value, path *field.Path) field.ErrorList {
+	var scalar any
+	switch k := v.GetKind().(type) {
+	case *structpb.Value_StringValue:
+		scalar = k.StringValue
+	case *structpb.Value_NumberValue:
+		scalar = k.NumberValue
+	default:
+		return wrongType(v, path, "a string or a number")
+	}
+	text, err := json.Marshal(scalar)
+	if err != nil {
+		return wrongType(v, path, "a finite number")
+	}
+	u := into.Addr().Interface().(json.Unmarshaler) //nolint:forcetypeassert // decode has looked.
+	if err := u.UnmarshalJSON(text); err != nil {
+		return field.ErrorList{field.Invalid(path, quoted(v), err.Error())}
+	}
+	return nil
+}
+
+func wrongType(v *structpb.Value, path *field.Path, want string) field.ErrorList {
+	return field.ErrorList{field.Invalid(path, quoted(v), "must be "+want)}
+}
+
+// quoted is what an error shows of a wrong value: the value itself if it is a
+// short scalar, else its beginning or its kind.
+func quoted(v *structpb.Value) any {
+	switch k := v.GetKind().(type) {
+	case *structpb.Value_StringValue:
+		return Truncated(k.StringValue)
+	case *structpb.Value_NumberValue:
+		return k.NumberValue
+	case *structpb.Value_BoolValue:
+		return k.BoolValue
+	case *structpb.Value_StructValue:
+		return "object"
+	case *structpb.Value_ListValue:
+		return "list"
+	default:
+		return "null"
+	}
+}
+
+// Truncated returns the beginning of s that an error quotes, so that a message
+// stays readable, and fits into a condition, whatever a user wrote.
+func Truncated(s string) string {
+	if len(s) <= maxQuoted {
+		return s
+	}
+	end := maxQuoted
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + "..."
+}
+
+func isNull(v *structpb.Value) bool {
+	if v.GetKind() == nil {
+		return true
+	}
+	_, null := v.GetKind().(*structpb.Value_NullValue)
+	return null
+}
