@@ -2,6 +2,8 @@ package nats
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -57,6 +59,77 @@ func SubjectsOverlap(a, b string) bool {
 		}
 	}
 	return len(at) == len(bt)
+}
+
+// A SubjectTree finds the overlaps within a set of subjects without comparing
+// each with each.
+type SubjectTree struct {
+	children map[string]*SubjectTree
+	// subject that ends at this node, if one does.
+	subject string
+}
+
+// Add adds a subject. If it overlaps one that is in the tree already it is not
+// added, and that other subject is returned.
+func (t *SubjectTree) Add(subject string) (overlaps string, ok bool) {
+	tokens := strings.Split(subject, subjectSeparator)
+	if other, found := t.find(tokens); found {
+		return other, false
+	}
+	for _, token := range tokens {
+		if t.children == nil {
+			t.children = make(map[string]*SubjectTree)
+		}
+		if t.children[token] == nil {
+			t.children[token] = &SubjectTree{}
+		}
+		t = t.children[token]
+	}
+	t.subject = subject
+	return "", true
+}
+
+// find returns a subject at or below t that overlaps the tokens that are left
+// of another.
+func (t *SubjectTree) find(tokens []string) (string, bool) {
+	if len(tokens) == 0 {
+		return t.subject, t.subject != ""
+	}
+	if rest := t.children[wildcardRest]; rest != nil {
+		return rest.subject, true
+	}
+	switch token := tokens[0]; token {
+	case wildcardRest:
+		return t.first()
+	case wildcardOne:
+		for _, name := range slices.Sorted(maps.Keys(t.children)) {
+			if s, found := t.children[name].find(tokens[1:]); found {
+				return s, true
+			}
+		}
+	default:
+		for _, name := range []string{token, wildcardOne} {
+			if child := t.children[name]; child != nil {
+				if s, found := child.find(tokens[1:]); found {
+					return s, true
+				}
+			}
+		}
+	}
+	return "", false
+}
+
+// first returns the first subject below t, which every node but an empty root
+// has.
+func (t *SubjectTree) first() (string, bool) {
+	for _, name := range slices.Sorted(maps.Keys(t.children)) {
+		child := t.children[name]
+		if child.subject != "" {
+			return child.subject, true
+		}
+		return child.first()
+	}
+	return "", false
 }
 
 // SubjectCovers reports whether pattern matches every subject that s matches.

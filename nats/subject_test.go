@@ -69,6 +69,12 @@ func TestSubjectsOverlap(t *testing.T) {
 			if got := SubjectsOverlap(tc.b, tc.a); got != tc.want {
 				t.Errorf("\n%s\nSubjectsOverlap(%q, %q): want %t, got %t", tc.reason, tc.b, tc.a, tc.want, got)
 			}
+			var tree SubjectTree
+			tree.Add("x.subject.longer.than.any.other")
+			tree.Add(tc.a)
+			if other, added := tree.Add(tc.b); added == tc.want || tc.want && other != tc.a {
+				t.Errorf("\n%s\nSubjectTree with %q, Add(%q): want added %t, got %t, overlapping %q", tc.reason, tc.a, tc.b, !tc.want, added, other)
+			}
 		})
 	}
 }
