@@ -59,6 +59,7 @@ const (
 // +kubebuilder:printcolumn:name="JETSTREAM",type="string",JSONPath=".status.conditions[?(@.type=='JetStreamReady')].reason"
 // +kubebuilder:printcolumn:name="DEPLOYMENT",type="string",JSONPath=".status.conditions[?(@.type=='DeploymentReady')].reason"
 // +kubebuilder:printcolumn:name="STREAM",type="string",JSONPath=".status.jetStream.stream",priority=1
+// +kubebuilder:validation:XValidation:rule="self.kind != 'TMIComponent' || size(self.metadata.name) <= 54",message="the name must be at most 54 characters long: KEDA names its HPA keda-hpa-<name>, which may have 63",fieldPath=".metadata.name"
 type TMIComponent struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -132,6 +133,7 @@ type TMIComponentSpec struct {
 	// are not supported.
 	//
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="!has(self.claims)",message="resource claims are not supported",fieldPath=".claims"
 	Resources corev1.ResourceRequirements `json:"resources,omitempty"`
 
 	// ScratchVolume is an empty writable volume for temporary files. The rest
@@ -158,9 +160,13 @@ type Allowlist struct {
 	// +kubebuilder:validation:items:MinLength=1
 	CIDRs []string `json:"cidrs,omitempty"`
 
+	// The bound lets an API server estimate the cost of ClusterPeer's rule,
+	// which it would refuse otherwise.
+
 	// ClusterPeers are pods of this cluster.
 	//
 	// +optional
+	// +kubebuilder:validation:MaxItems=256
 	ClusterPeers []ClusterPeer `json:"clusterPeers,omitempty"`
 
 	// OpenInternet allows every public IPv4 address: all but private ranges
@@ -234,9 +240,12 @@ type ScratchVolume struct {
 	SizeLimit resource.Quantity `json:"sizeLimit"`
 }
 
+// The rule asks for fields that have a default because an API server also
+// holds it against the default of the whole, which is {}.
+
 // Scaling is what KEDA scales by.
 //
-// +kubebuilder:validation:XValidation:rule="self.minReplicas <= self.maxReplicas",message="minReplicas must not be above maxReplicas",fieldPath=".minReplicas"
+// +kubebuilder:validation:XValidation:rule="!has(self.minReplicas) || !has(self.maxReplicas) || self.minReplicas <= self.maxReplicas",message="minReplicas must not be above maxReplicas",fieldPath=".minReplicas"
 type Scaling struct {
 	// MinReplicas is the number of workers while there is nothing to do. 0
 	// scales to zero.
