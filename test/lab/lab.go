@@ -33,6 +33,9 @@ type Options struct {
 	Configuration Configuration
 	// Progress is told what is started and how long it took. May be nil.
 	Progress io.Writer
+	// BeforeInstall is called when Kubernetes, Crossplane, KEDA and NATS run
+	// and nothing of ours is installed yet. May be nil.
+	BeforeInstall func(context.Context, *Lab) error
 }
 
 // A Lab is a running cluster.
@@ -97,7 +100,7 @@ func Start(ctx context.Context, o Options) (_ *Lab, err error) {
 		return nil, err
 	}
 	begin := time.Now()
-	if err := l.startAll(ctx, o.Configuration); err != nil {
+	if err := l.startAll(ctx, o); err != nil {
 		return nil, err
 	}
 	l.say("ready after %.1fs: KUBECONFIG=%s", time.Since(begin).Seconds(), l.Kubeconfig())
@@ -105,7 +108,8 @@ func Start(ctx context.Context, o Options) (_ *Lab, err error) {
 }
 
 // startAll starts the parts, each as soon as what it needs is there.
-func (l *Lab) startAll(ctx context.Context, c Configuration) error {
+func (l *Lab) startAll(ctx context.Context, o Options) error {
+	c := o.Configuration
 	var function, configuration, provider Package
 
 	if err := together(ctx,
@@ -136,6 +140,12 @@ func (l *Lab) startAll(ctx context.Context, c Configuration) error {
 		inOrder(l.startClusterNames, l.startKEDA),
 	); err != nil {
 		return err
+	}
+
+	if o.BeforeInstall != nil {
+		if err := o.BeforeInstall(ctx, l); err != nil {
+			return err
+		}
 	}
 
 	// A person installs the Configuration and nothing else: Crossplane finds
