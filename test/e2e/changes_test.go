@@ -24,6 +24,7 @@ func testChanges(t *testing.T) {
 	c.hurry()
 	c.publish(jobs)
 	eventually(t, later, func() error { return c.hasReplicas(workers) })
+	c.calm()
 	r := record(t, c)
 
 	t.Run("Image", func(t *testing.T) {

@@ -249,16 +249,31 @@ func (c *component) pods() ([]corev1.Pod, error) {
 	return list.Items, err
 }
 
-// hurry has KEDA look at this component's queue each second, and wait five
-// before the last worker goes, where its defaults are 30 s and 5 min. The
+// hurry has KEDA look at this component's queue each few seconds, and wait a
+// few before the last worker goes, where its defaults are 30 s and 5 min. The
 // function says nothing about either, so they are the platform's to set, and
 // are not put back.
 func (c *component) hurry() {
 	c.t.Helper()
+	c.setPace("2", "5")
+}
+
+// calm takes hurry back. KEDA notes each look at a queue with jobs in the
+// ScaledObject; a few seconds apart, that is more than Crossplane follows:
+// past a budget of about one change a second it stops to react to changes for
+// minutes.
+func (c *component) calm() {
+	c.t.Helper()
+	c.setPace("null", "null")
+}
+
+func (c *component) setPace(pollingInterval, cooldownPeriod string) {
+	c.t.Helper()
 	u, err := c.scaledObject()
 	if err == nil {
 		err = cluster.Client.Patch(context.Background(), u, client.RawPatch(types.MergePatchType,
-			[]byte(`{"spec":{"pollingInterval":1,"cooldownPeriod":5}}`)), client.FieldOwner("platform"))
+			fmt.Appendf(nil, `{"spec":{"pollingInterval":%s,"cooldownPeriod":%s}}`, pollingInterval, cooldownPeriod)),
+			client.FieldOwner("platform"))
 	}
 	if err != nil {
 		c.t.Fatalf("cannot change the ScaledObject of %s: %v", c, err)

@@ -18,6 +18,7 @@ func testRestarts(t *testing.T) {
 	old.hurry()
 	old.publish(jobs)
 	eventually(t, later, func() error { return old.hasReplicas(workers) })
+	old.calm()
 	old.waitReady()
 	quiet(t, old)
 	r := record(t, old)

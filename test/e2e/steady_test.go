@@ -15,12 +15,12 @@ func testSteadyState(t *testing.T) {
 	const steady = 3 * time.Minute
 	asleep := newComponent(t, "asleep")
 	awake := newComponent(t, "awake")
-	for _, c := range []*component{asleep, awake} {
-		c.waitReady()
-		c.hurry()
-	}
+	asleep.waitReady()
+	awake.waitReady()
+	awake.hurry()
 	awake.publish(12)
 	eventually(t, later, func() error { return awake.hasReplicas(3) })
+	awake.calm()
 	awake.waitReady()
 	quiet(t, asleep, awake)
 

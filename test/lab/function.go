@@ -55,7 +55,7 @@ func (l *Lab) buildFunction(ctx context.Context) error {
 // builtPackage finds the files of a package that `make xpkg` left, and their
 // version.
 func builtPackage(root, name string) (version string, files []string, err error) {
-	dir := filepath.Join(root, ".cache", "xpkg")
+	dir := filepath.Join(root, "_output", "xpkg")
 	files, err = filepath.Glob(filepath.Join(dir, name+"*.xpkg"))
 	if err != nil {
 		return "", nil, err
