@@ -48,7 +48,10 @@ func ReadComponent(xr *structpb.Struct, targetNamespace string) (*Component, fie
 			} `json:"claimRef"`
 		} `json:"spec"`
 	}{}
-	errs := protostruct.Decode(structpb.NewStructValue(xr), read, nil)
+	var errs field.ErrorList
+	if xr != nil {
+		errs = protostruct.Decode(structpb.NewStructValue(xr), read, nil)
+	}
 
 	c := &Component{Spec: read.Spec.TMIComponentSpec}
 	c.Spec.SetDefaults()

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"unicode/utf8"
 
 	"google.golang.org/protobuf/types/known/structpb"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -17,6 +19,11 @@ const maxQuoted = 64
 
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
+// unreasonableQuantity is one that nobody means: of more than 64 characters, or
+// with an exponent of more than three digits. resource.ParseQuantity takes
+// minutes for 1e-99999999, within which no other call would be answered.
+var unreasonableQuantity = regexp.MustCompile(`^.{65}|[eE][+-]?[0-9]{4}`)
+
 // Decode sets the value that into points to from v. It returns one error, with
 // its path below the given one, for each value that is of another type than
 // the Go value: all of them, not only the first. What could be decoded is set
@@ -24,8 +31,7 @@ var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 // null is taken as absent, as an API server does.
 //
 // Numbers must be whole and in range for a Go integer. Types that unmarshal
-// themselves from a JSON string or number, such as resource.Quantity and
-// metav1.Duration, do so.
+// themselves from JSON, such as resource.Quantity and metav1.Duration, do so.
 func Decode(v *structpb.Value, into any, path *field.Path) field.ErrorList {
 	return decode(v, reflect.ValueOf(into).Elem(), path)
 }
@@ -39,7 +45,7 @@ func decode(v *structpb.Value, into reflect.Value, path *field.Path) field.Error
 		return decode(v, into.Elem(), path)
 	}
 	if into.Addr().Type().Implements(unmarshaler) {
-		return decodeScalar(v, into, path)
+		return decodeItself(v, into, path)
 	}
 	switch into.Kind() { //nolint:exhaustive // An API type has no other kinds.
 	case reflect.Struct:
@@ -144,23 +150,17 @@ func decodeInteger(v *structpb.Value, into reflect.Value, path *field.Path) fiel
 	return nil
 }
 
-// decodeScalar lets a type that unmarshals itself do so, from the JSON of one
-// string or number.
-func decodeScalar(v *structpb.Value, into reflect.Value, path *field.Path) field.ErrorList {
-	var scalar any
-	switch k := v.GetKind().(type) {
-	case *structpb.Value_StringValue:
-		scalar = k.StringValue
-	case *structpb.Value_NumberValue:
-		scalar = k.NumberValue
-	default:
-		return wrongType(v, path, "a string or a number")
-	}
-	text, err := json.Marshal(scalar)
+// decodeItself lets a type that unmarshals itself do so, from the JSON of one
+// value.
+func decodeItself(v *structpb.Value, into reflect.Value, path *field.Path) field.ErrorList {
+	text, err := v.MarshalJSON()
 	if err != nil {
 		return wrongType(v, path, "a finite number")
 	}
 	u := into.Addr().Interface().(json.Unmarshaler) //nolint:forcetypeassert // decode has looked.
+	if _, is := u.(*resource.Quantity); is && unreasonableQuantity.Match(text) {
+		return field.ErrorList{field.Invalid(path, quoted(v), "must be a quantity such as 500m or 128Mi")}
+	}
 	if err := u.UnmarshalJSON(text); err != nil {
 		return field.ErrorList{field.Invalid(path, quoted(v), err.Error())}
 	}

@@ -21,6 +21,12 @@ func Encode(v any) *structpb.Struct {
 	return encodeStruct(reflect.ValueOf(v).Elem())
 }
 
+// EncodeMap returns the content of an unstructured object, in which what is
+// there is meant, zero or not.
+func EncodeMap(m map[string]any) *structpb.Struct {
+	return encode(reflect.ValueOf(m)).GetStructValue()
+}
+
 func encodeStruct(v reflect.Value) *structpb.Struct {
 	fields := fieldsOf(v.Type())
 	s := &structpb.Struct{Fields: make(map[string]*structpb.Value, len(fields))}
@@ -62,7 +68,7 @@ func encode(v reflect.Value) *structpb.Value {
 		return structpb.NewNumberValue(float64(x.IntVal))
 	}
 	switch v.Kind() { //nolint:exhaustive // An API type has no other kinds.
-	case reflect.Pointer:
+	case reflect.Pointer, reflect.Interface:
 		return encode(v.Elem())
 	case reflect.Struct:
 		return structpb.NewStructValue(encodeStruct(v))
