@@ -101,6 +101,11 @@ func validateInputNATS(n *v1beta1.NATS, path *field.Path) field.ErrorList {
 	modes := []v1beta1.Provisioning{v1beta1.ProvisioningEnsure, v1beta1.ProvisioningObserve, v1beta1.ProvisioningDisabled}
 	errs := validateEnum(n.Provisioning, modes, path.Child("provisioning"))
 
+	// Who may read a Composition must not learn a password by it, nor by this
+	// error.
+	if strings.Contains(n.URL, "@") {
+		errs = append(errs, field.Forbidden(path.Child("url"), "must hold no user, password or token; they belong into the pipeline step's credentials"))
+	}
 	if r := n.StreamReplicas; r != nil && (*r < 1 || *r > maxStreamReplicas) {
 		errs = append(errs, field.Invalid(path.Child("streamReplicas"), *r, fmt.Sprintf("must be 1 to %d", maxStreamReplicas)))
 	}

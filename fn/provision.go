@@ -90,7 +90,9 @@ func natsSettings(in *v1beta1.NATS, defaults nats.Settings, credentials map[stri
 		return s, nil
 	}
 	if err := s.Validate(); err != nil {
-		return s, field.ErrorList{field.Invalid(field.NewPath("nats"), field.OmitValueType{}, err.Error())}
+		// There may be several, a line each.
+		why := strings.ReplaceAll(err.Error(), "\n", "; ")
+		return s, field.ErrorList{field.Invalid(field.NewPath("nats"), field.OmitValueType{}, why)}
 	}
 	return s, nil
 }
