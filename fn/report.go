@@ -15,9 +15,14 @@ import (
 	"tmi.dev/function-tmicomponent/nats"
 )
 
-// maxReported is how many broken rules one message lists. A condition must fit
-// into the composite, whatever a user wrote.
-const maxReported = 100
+// How many broken rules one message lists, how many bytes each of them may
+// have, and after how many bytes the list ends. A condition must fit into the
+// composite, whatever a user wrote.
+const (
+	maxReported     = 100
+	maxErrorBytes   = 1 << 10
+	maxMessageBytes = 16 << 10
+)
 
 // A composedResource is one of the three that a component is made of.
 type composedResource struct {
@@ -178,14 +183,18 @@ func setCompositeStatus(rsp *fnv1.RunFunctionResponse, req *fnv1.RunFunctionRequ
 func sentence(errs field.ErrorList) string {
 	var b strings.Builder
 	for i, err := range errs {
-		if i == maxReported {
+		if i == maxReported || b.Len() > maxMessageBytes {
 			b.WriteString("; and more")
 			break
 		}
 		if i > 0 {
 			b.WriteString("; ")
 		}
-		b.WriteString(err.Error())
+		if text := err.Error(); len(text) > maxErrorBytes {
+			b.WriteString(strings.ToValidUTF8(text[:maxErrorBytes], "") + "...")
+		} else {
+			b.WriteString(text)
+		}
 	}
 	return b.String()
 }

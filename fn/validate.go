@@ -172,15 +172,9 @@ func allowedSubject(s string, patterns []string) bool {
 }
 
 func validateInputMode(spec *v1alpha1.TMIComponentSpec, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	modes := []v1alpha1.InputMode{v1alpha1.InputModeContentRef, v1alpha1.InputModeSourceLocator}
-	if !slices.Contains(modes, spec.InputMode) {
-		errs = append(errs, field.NotSupported(path.Child("inputMode"), spec.InputMode, modes))
-	}
+	errs := validateEnum(spec.InputMode, []v1alpha1.InputMode{v1alpha1.InputModeContentRef, v1alpha1.InputModeSourceLocator}, path.Child("inputMode"))
 	postures := []v1alpha1.Egress{v1alpha1.EgressNone, v1alpha1.EgressFetchControlled, v1alpha1.EgressAllowlist}
-	if !slices.Contains(postures, spec.Egress) {
-		errs = append(errs, field.NotSupported(path.Child("egress"), spec.Egress, postures))
-	}
+	errs = append(errs, validateEnum(spec.Egress, postures, path.Child("egress"))...)
 	if spec.InputMode == v1alpha1.InputModeSourceLocator && spec.Egress == v1alpha1.EgressNone {
 		errs = append(errs, field.Invalid(path.Child("egress"), spec.Egress,
 			"spec.inputMode source-locator needs egress, since a worker that fetches its own input cannot do so with none: "+
@@ -197,7 +191,8 @@ func validateEnvironment(spec *v1alpha1.TMIComponentSpec, path *field.Path) fiel
 	size := 0
 	for _, name := range slices.Sorted(maps.Keys(spec.Config)) {
 		size += len(name) + len(spec.Config[name])
-		errs = append(errs, validateVariable(name, path.Child("config").Key(protostruct.Truncated(name)))...)
+		// The name is at fault, not the value.
+		errs = append(errs, validateVariable(name, path.Child("config"))...)
 	}
 	if size > maxConfigSize {
 		errs = append(errs, field.Invalid(path.Child("config"), fmt.Sprintf("%d bytes", size),
