@@ -1,0 +1,163 @@
+// function-tmicomponent is a Crossplane composition function that composes
+// the workers of the TMI Component Platform and provisions their JetStream.
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"github.com/crossplane/function-sdk-go"
+	"github.com/crossplane/function-sdk-go/logging"
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"google.golang.org/grpc/health"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"tmi.dev/function-tmicomponent/fn"
+	"tmi.dev/function-tmicomponent/input/v1beta1"
+	"tmi.dev/function-tmicomponent/nats"
+)
+
+// CLI of the function. The environment names of NATS are (fixed): the old
+// controller and the workers have the same.
+type CLI struct {
+	Debug bool `help:"Log what each call did, too." short:"d"`
+
+	Network            string `default:"tcp" help:"Network on which to listen for gRPC connections."`
+	Address            string `default:":9443" help:"Address at which to listen for gRPC connections."`
+	TLSCertsDir        string `env:"TLS_SERVER_CERTS_DIR" help:"Folder with the server certificate (tls.key, tls.crt) and the CA that signs clients' (ca.crt)." name:"tls-server-certs-dir"`
+	Insecure           bool   `help:"Serve without mTLS, for crossplane composition render. --tls-server-certs-dir is ignored."`
+	MaxRecvMessageSize int    `default:"4" help:"Largest request that is received, in MiB."`
+	MetricsAddress     string `default:":8080" help:"Address at which to serve Prometheus metrics; empty serves none."`
+
+	NATSURL           string `env:"TMI_NATS_URL" help:"NATS servers, separated by commas, where the function's Input names none. It must hold no credentials." name:"nats-url"`
+	NATSTLSCAFile     string `env:"TMI_NATS_TLS_CA_FILE" help:"CA that signs the NATS servers' certificates, in PEM. The system's CAs are not trusted then." name:"nats-tls-ca-file"`
+	NATSTLSCertFile   string `env:"TMI_NATS_TLS_CERT_FILE" help:"Client certificate for NATS, in PEM." name:"nats-tls-cert-file"`
+	NATSTLSKeyFile    string `env:"TMI_NATS_TLS_KEY_FILE" help:"Key of the client certificate, in PEM." name:"nats-tls-key-file"`
+	NATSTLSServerName string `env:"TMI_NATS_TLS_SERVER_NAME" help:"Name that the NATS servers' certificates must bear, if not the URL's host." name:"nats-tls-server-name"`
+	NATSCreds         string `env:"TMI_NATS_CREDS" help:"NATS credentials file (.creds)." name:"nats-creds"`
+
+	TTLSteady     time.Duration `default:"${ttl_steady}" help:"When Crossplane is to call again for a component that is as it should be, where the Input does not say." name:"ttl-steady"`
+	TTLConverging time.Duration `default:"${ttl_converging}" help:"The same for a component on its way there." name:"ttl-converging"`
+}
+
+// Validate what kong cannot: the files are read, so that one that cannot be is
+// an error now and not in the first call.
+func (c *CLI) Validate() error {
+	if c.MaxRecvMessageSize < 1 {
+		return fmt.Errorf("--max-recv-message-size must be at least 1 (MiB), not %d", c.MaxRecvMessageSize)
+	}
+	if c.TTLSteady <= 0 || c.TTLConverging <= 0 {
+		return fmt.Errorf("--ttl-steady and --ttl-converging must be above zero")
+	}
+	for flag, file := range map[string]string{
+		"--nats-tls-ca-file":   c.NATSTLSCAFile,
+		"--nats-tls-cert-file": c.NATSTLSCertFile,
+		"--nats-tls-key-file":  c.NATSTLSKeyFile,
+		"--nats-creds":         c.NATSCreds,
+	} {
+		if file == "" {
+			continue
+		}
+		if _, err := os.ReadFile(file); err != nil {
+			return fmt.Errorf("%s cannot be read: %w", flag, err)
+		}
+	}
+	if c.NATSURL == "" {
+		return nil
+	}
+	if err := c.settings().Validate(); err != nil {
+		return fmt.Errorf("the NATS flags or environment cannot be used: %w", err)
+	}
+	return nil
+}
+
+func (c *CLI) settings() nats.Settings {
+	return nats.Settings{
+		URL:           c.NATSURL,
+		TLSServerName: c.NATSTLSServerName,
+		CAFile:        c.NATSTLSCAFile,
+		CertFile:      c.NATSTLSCertFile,
+		KeyFile:       c.NATSTLSKeyFile,
+		CredsFile:     c.NATSCreds,
+	}
+}
+
+// Run serves the function until it is stopped.
+func (c *CLI) Run() error {
+	level := slog.LevelInfo
+	if c.Debug {
+		level = slog.LevelDebug
+	}
+	handler := slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: level})
+	log := logging.NewLogrLogger(logr.FromSlogHandler(handler))
+	if c.NATSURL == "" {
+		log.Info("No NATS is configured by --nats-url or TMI_NATS_URL: JetStream is provisioned only where the function's Input names a server")
+	}
+
+	if err := listenable(c.MetricsAddress); err != nil {
+		return err
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	provisioner := nats.NewProvisioner(nats.WithLogger(slog.New(handler)), nats.WithMetrics(registry))
+	defer provisioner.Close()
+
+	return function.Serve(
+		fn.New(
+			fn.WithLogger(log),
+			fn.WithStreamProvisioner(provisioner),
+			fn.WithDefaultNATS(c.settings()),
+			fn.WithDefaultTTL(v1beta1.TTL{
+				Steady:     &metav1.Duration{Duration: c.TTLSteady},
+				Converging: &metav1.Duration{Duration: c.TTLConverging},
+			}),
+		),
+		function.Listen(c.Network, c.Address),
+		function.MTLSCertificates(c.certificates()),
+		function.Insecure(c.Insecure),
+		function.MaxRecvMessageSize(c.MaxRecvMessageSize*1024*1024),
+		function.WithHealthServer(health.NewServer()),
+		function.WithMetricsServer(c.MetricsAddress),
+		function.WithMetricsRegistry(registry),
+	)
+}
+
+// listenable returns an error if nothing can listen at the metrics address. The
+// SDK would go on without metrics, and not say so.
+func listenable(address string) error {
+	if address == "" {
+		return nil
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return fmt.Errorf("cannot serve metrics at --metrics-address: %w", err)
+	}
+	return l.Close()
+}
+
+// certificates returns the folder to read certificates from, none if the
+// function is to be insecure.
+func (c *CLI) certificates() string {
+	if c.Insecure {
+		return ""
+	}
+	return c.TLSCertsDir
+}
+
+func main() {
+	ctx := kong.Parse(&CLI{},
+		kong.Name("function-tmicomponent"),
+		kong.Description("A Crossplane composition function for the workers of the TMI Component Platform."),
+		kong.Vars{
+			"ttl_steady":     v1beta1.DefaultSteadyTTL.String(),
+			"ttl_converging": v1beta1.DefaultConvergingTTL.String(),
+		},
+	)
+	ctx.FatalIfErrorf(ctx.Run())
+}
