@@ -76,8 +76,8 @@ func judge(f finding, r Request) verdict {
 		}
 		return verdict{state: Adopted}
 	}
-	if slices.ContainsFunc(f.asOurs, func(d difference) bool { return d.immutable }) {
-		return verdict{err: driftForGood(f)}
+	if fixed := forGood(f.asOurs); len(fixed) > 0 {
+		return verdict{err: driftForGood(f, fixed)}
 	}
 	switch {
 	case f.owner == "":
@@ -227,7 +227,7 @@ func absent(thing string) *Error {
 
 func driftOfTheirs(f finding, r Request) *Error {
 	advice := "change it, or remove it once its jobs are done so that it is made anew."
-	if !slices.ContainsFunc(f.asOurs, func(d difference) bool { return d.immutable }) {
+	if len(forGood(f.asOurs)) == 0 {
 		var input []string
 		if !r.AdoptExisting {
 			input = append(input, "nats.adoptExisting: true")
@@ -241,16 +241,27 @@ func driftOfTheirs(f finding, r Request) *Error {
 		capitalised(f.thing), problems(f.asTheirs), advice)}
 }
 
-func driftForGood(f finding) *Error {
+func driftForGood(f finding, fixed []difference) *Error {
 	return &Error{Reason: Drifted, Message: fmt.Sprintf(
-		"%s is not as it should be: %s, which cannot be changed; once its jobs are done, ask the platform team to remove it so that it is made anew.",
-		capitalised(f.thing), problems(f.asOurs))}
+		"%s is not as it should be: %s, which the function cannot change; once its jobs are done, ask the platform team to remove it so that it is made anew.",
+		capitalised(f.thing), problems(fixed))}
 }
 
 func driftObserved(f finding) *Error {
 	return &Error{Reason: Drifted, Message: fmt.Sprintf(
 		"%s is not as it should be: %s, and the function only observes; change it, or have the platform team set nats.provisioning to Ensure in the function's Input.",
 		capitalised(f.thing), problems(f.asOurs))}
+}
+
+// forGood returns the differences that stay.
+func forGood(ds []difference) []difference {
+	var fixed []difference
+	for _, d := range ds {
+		if d.immutable {
+			fixed = append(fixed, d)
+		}
+	}
+	return fixed
 }
 
 func problems(ds []difference) string {
