@@ -44,7 +44,7 @@ func ReadInput(input *structpb.Struct, ttl v1beta1.TTL) (*v1beta1.Input, field.E
 		in.TTL.Converging = ttl.Converging
 	}
 	in.SetDefaults()
-	return in, append(errs, validateInput(in)...)
+	return in, withRules(errs, validateInput(in))
 }
 
 func validateInput(in *v1beta1.Input) field.ErrorList {

@@ -11,6 +11,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/structpb"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -158,11 +159,19 @@ func decodeItself(v *structpb.Value, into reflect.Value, path *field.Path) field
 		return wrongType(v, path, "a finite number")
 	}
 	u := into.Addr().Interface().(json.Unmarshaler) //nolint:forcetypeassert // decode has looked.
-	if _, is := u.(*resource.Quantity); is && unreasonableQuantity.Match(text) {
-		return field.ErrorList{field.Invalid(path, quoted(v), "must be a quantity such as 500m or 128Mi")}
-	}
-	if err := u.UnmarshalJSON(text); err != nil {
-		return field.ErrorList{field.Invalid(path, quoted(v), err.Error())}
+	switch u.(type) {
+	case *resource.Quantity:
+		if unreasonableQuantity.Match(text) || u.UnmarshalJSON(text) != nil {
+			return wrongType(v, path, "a quantity such as 500m or 128Mi")
+		}
+	case *metav1.Duration:
+		if u.UnmarshalJSON(text) != nil {
+			return wrongType(v, path, "a duration such as 90s or 2m")
+		}
+	default:
+		if err := u.UnmarshalJSON(text); err != nil {
+			return field.ErrorList{field.Invalid(path, quoted(v), err.Error())}
+		}
 	}
 	return nil
 }
