@@ -10,14 +10,22 @@ var metadataAddresses = []struct {
 	of      string
 }{
 	{netip.MustParseAddr("169.254.169.254"), "AWS, Azure, Google Cloud and others"},
+	{netip.MustParseAddr("169.254.169.252"), "GKE"},
 	{netip.MustParseAddr("169.254.170.2"), "AWS ECS"},
 	{netip.MustParseAddr("169.254.170.23"), "AWS EKS"},
 	{netip.MustParseAddr("fd00:ec2::254"), "AWS"},
 	{netip.MustParseAddr("fd00:ec2::23"), "AWS EKS"},
 	{netip.MustParseAddr("168.63.129.16"), "Azure"},
 	{netip.MustParseAddr("100.100.100.200"), "Alibaba Cloud"},
+	{netip.MustParseAddr("fd00:100::100:200"), "Alibaba Cloud"},
+	{netip.MustParseAddr("169.254.0.23"), "Tencent Cloud"},
 	{netip.MustParseAddr("192.0.0.192"), "Oracle Cloud"},
+	{netip.MustParseAddr("fd00:c1::a9fe:a9fe"), "Oracle Cloud"},
 	{netip.MustParseAddr("fd20:ce::254"), "Google Cloud"},
+	{netip.MustParseAddr("fe80::a9fe:a9fe"), "OpenStack"},
+	{netip.MustParseAddr("169.254.42.42"), "Scaleway"},
+	{netip.MustParseAddr("fd00:42::42"), "Scaleway"},
+	{netip.MustParseAddr("fd00:a9fe:a9fe::1"), "Akamai"},
 }
 
 // openInternetExcept is what the open internet leaves out: private and
