@@ -32,12 +32,6 @@ const (
 	// minRest between attempts that calls wait for.
 	minRest = 50 * time.Millisecond
 
-	// patience of a call with a connection that is known to be down: it sets
-	// off an attempt at once and waits no longer than this for it, so that the
-	// first call after NATS is back succeeds, and one while it is not returns
-	// as soon as a connection is refused.
-	patience = 250 * time.Millisecond
-
 	// mutedFor is how long a connection that may not subscribe to its inbox is
 	// kept before another takes its place, which may have been given the right.
 	mutedFor = time.Second
@@ -92,12 +86,21 @@ const (
 	closed       phase = "closed"
 )
 
+// connectionOptions are the same for all connections of a Provisioner.
+type connectionOptions struct {
+	log *slog.Logger
+	// patience of a call with a connection that is known to be down.
+	patience time.Duration
+	// onPhase is told of each change, the first of which is from "".
+	onPhase func(from, to phase)
+}
+
 // A connection to NATS that is kept up. It follows nats.go's callbacks instead
 // of asking it for its status, since nats.go holds its lock while it dials.
 type connection struct {
-	log     *slog.Logger
-	domain  string
-	onPhase func(from, to phase)
+	connectionOptions
+
+	domain string
 	// onClosed when it was closed, but not by close.
 	onClosed func()
 
@@ -133,12 +136,13 @@ type waiter struct {
 }
 
 // dial returns a connection, and connects in the background until it is closed.
-func dial(s Settings, log *slog.Logger, onPhase func(from, to phase), onClosed func()) (*connection, error) {
+func dial(s Settings, o connectionOptions, onClosed func()) (*connection, error) {
 	ctx, cancel := context.WithCancel(context.Background())
+	o.log = o.log.With("nats", s.address())
 	c := &connection{
-		log:      log.With("nats", s.address()),
+		connectionOptions: o,
+
 		domain:   s.JetStreamDomain,
-		onPhase:  onPhase,
 		onClosed: onClosed,
 		ctx:      ctx,
 		cancel:   cancel,
@@ -153,7 +157,7 @@ func dial(s Settings, log *slog.Logger, onPhase func(from, to phase), onClosed f
 		cancel()
 		return nil, err
 	}
-	onPhase("", connecting)
+	c.onPhase("", connecting)
 	c.running.Go(func() {
 		nc, err := options.Connect()
 		if err != nil {
@@ -211,8 +215,10 @@ func (c *connection) options(s Settings) (natsgo.Options, error) {
 }
 
 // await returns when there is a connection, or why there is none. It waits for
-// the first one as long as ctx allows, but for one that is known to be down no
-// longer than patience.
+// the first one as long as ctx allows. With one that is known to be down it
+// sets off an attempt to connect and waits for that one only, and no longer
+// than the patience: so the first call after NATS is back succeeds, and one
+// while it is not returns as soon as a connection is refused.
 func (c *connection) await(ctx context.Context) error {
 	var (
 		enough    <-chan time.Time
@@ -241,7 +247,7 @@ func (c *connection) await(ctx context.Context) error {
 			case c.kick <- struct{}{}:
 			default:
 			}
-			timer := time.NewTimer(patience)
+			timer := time.NewTimer(c.patience)
 			defer timer.Stop()
 			enough = timer.C
 		}

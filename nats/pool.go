@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
-	"log/slog"
 	"sync"
 	"time"
 )
@@ -16,9 +15,8 @@ const DefaultIdleTimeout = 5 * time.Minute
 // When a Secret is rotated its settings are others, and so is the connection;
 // that of the old ones is closed for want of calls.
 type pool struct {
-	log     *slog.Logger
+	options connectionOptions
 	idle    time.Duration
-	onPhase func(from, to phase)
 
 	mu      sync.Mutex
 	closed  bool
@@ -60,7 +58,7 @@ func (p *pool) acquire(s Settings) (*member, error) {
 			return nil, &settingsError{err: err}
 		}
 		m = &member{key: key}
-		c, err := dial(s, p.log, p.onPhase, func() { p.lost(m) })
+		c, err := dial(s, p.options, func() { p.lost(m) })
 		if err != nil {
 			return nil, &settingsError{err: err}
 		}

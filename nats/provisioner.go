@@ -40,6 +40,7 @@ type options struct {
 	log         *slog.Logger
 	registerer  prometheus.Registerer
 	idleTimeout time.Duration
+	patience    time.Duration
 }
 
 // WithLogger logs to l. The default is not to log.
@@ -59,10 +60,20 @@ func WithIdleTimeout(d time.Duration) Option {
 	return func(o *options) { o.idleTimeout = d }
 }
 
+// DefaultPatience is how long a call waits for a connection that is known to be
+// down, at most. Where connections are refused, calls return sooner.
+const DefaultPatience = 250 * time.Millisecond
+
+// WithPatience makes calls wait up to d for a connection that is known to be
+// down. The default is DefaultPatience.
+func WithPatience(d time.Duration) Option {
+	return func(o *options) { o.patience = d }
+}
+
 // NewProvisioner returns a Provisioner, which connects when it is first called
 // and must be closed.
 func NewProvisioner(opts ...Option) *Provisioner {
-	o := options{log: slog.New(slog.DiscardHandler), idleTimeout: DefaultIdleTimeout}
+	o := options{log: slog.New(slog.DiscardHandler), idleTimeout: DefaultIdleTimeout, patience: DefaultPatience}
 	for _, opt := range opts {
 		opt(&o)
 	}
@@ -70,7 +81,11 @@ func NewProvisioner(opts ...Option) *Provisioner {
 	return &Provisioner{
 		log:     o.log,
 		metrics: m,
-		pool:    &pool{log: o.log, idle: o.idleTimeout, onPhase: m.moved, members: make(map[fingerprint]*member)},
+		pool: &pool{
+			options: connectionOptions{log: o.log, patience: o.patience, onPhase: m.moved},
+			idle:    o.idleTimeout,
+			members: make(map[fingerprint]*member),
+		},
 	}
 }
 
@@ -85,8 +100,8 @@ func (p *Provisioner) Close() {
 // writes nothing.
 //
 // It takes no longer than the request's timeout or ctx allow, connecting
-// included. While NATS is known to be down it returns within a quarter of a
-// second. It can be called at any time and any number of times at once.
+// included. While NATS is known to be down it returns at once, and no later than
+// DefaultPatience. It can be called at any time and any number of times at once.
 //
 // An error is always an *Error. The Outcome is good with an error, too: it has
 // the changes that were made before it.

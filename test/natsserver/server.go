@@ -44,6 +44,7 @@ type Server struct {
 	Requests *Requests
 
 	t    testing.TB
+	port int
 	conf string
 	dir  string
 
@@ -62,14 +63,18 @@ func Start(t testing.TB, o Options) *Server {
 // New returns a server that is not started yet.
 func New(t testing.TB, o Options) *Server {
 	t.Helper()
-	port := FreePort(t)
-	s := newServer(t, port, newRequests(t))
-	text := fmt.Sprintf("listen: \"127.0.0.1:%d\"\n", port)
+	s := newServer(t, FreePort(t), newRequests(t))
+	s.configure(s.config(o))
+	return s
+}
+
+// config returns the options in the syntax of nats-server.
+func (s *Server) config(o Options) string {
+	text := fmt.Sprintf("listen: \"127.0.0.1:%d\"\n", s.port)
 	if !o.NoJetStream {
 		text += jetStream(s.dir, o.Domain)
 	}
-	s.configure(text + o.Config)
-	return s
+	return text + o.Config
 }
 
 func newServer(t testing.TB, port int, requests *Requests) *Server {
@@ -78,6 +83,7 @@ func newServer(t testing.TB, port int, requests *Requests) *Server {
 		URL:      fmt.Sprintf("nats://127.0.0.1:%d", port),
 		Requests: requests,
 		t:        t,
+		port:     port,
 		dir:      filepath.Join(t.TempDir(), "jetstream"),
 	}
 	s.conf = filepath.Join(t.TempDir(), "nats.conf")
@@ -150,14 +156,10 @@ func (s *Server) Erase() {
 	}
 }
 
-// Reconfigure gives the running server another Config, without a restart.
-func (s *Server) Reconfigure(o Options, port int) {
+// Reconfigure gives the running server other options, without a restart.
+func (s *Server) Reconfigure(o Options) {
 	s.t.Helper()
-	text := fmt.Sprintf("listen: \"127.0.0.1:%d\"\n", port)
-	if !o.NoJetStream {
-		text += jetStream(s.dir, o.Domain)
-	}
-	s.configure(text + o.Config)
+	s.configure(s.config(o))
 	if err := s.Running().Reload(); err != nil {
 		s.t.Fatal(err)
 	}
