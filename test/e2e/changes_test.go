@@ -18,6 +18,7 @@ import (
 // the live objects is put back. None of it touches the number of workers,
 // which is watched all the while.
 func testChanges(t *testing.T) {
+	t.Parallel()
 	const jobs, workers = 23, 5
 	c := newComponent(t, "changing")
 	c.waitReady()
@@ -29,8 +30,8 @@ func testChanges(t *testing.T) {
 
 	t.Run("Image", func(t *testing.T) {
 		c := c.in(t)
-		c.change(func(spec map[string]any) { spec["image"] = "registry.example.com/worker:2" })
-		eventually(t, soon, func() error { return c.hasImage("registry.example.com/worker:2") })
+		c.change(func(spec map[string]any) { spec["image"] = newImage })
+		eventually(t, soon, func() error { return c.hasImage(newImage) })
 	})
 	t.Run("Subjects", func(t *testing.T) {
 		c := c.in(t)
@@ -104,7 +105,7 @@ func testChanges(t *testing.T) {
 		if err := cluster.Client.Patch(context.Background(), d, patch, client.FieldOwner("kubectl-edit")); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, soon, func() error { return c.hasImage("registry.example.com/worker:2") })
+		eventually(t, soon, func() error { return c.hasImage(newImage) })
 	})
 	t.Run("HandOnNetworkPolicy", func(t *testing.T) {
 		c := c.in(t)
@@ -141,8 +142,12 @@ func testChanges(t *testing.T) {
 
 // in is the same component in a subtest.
 func (c *component) in(t *testing.T) *component {
+	t.Helper()
 	return &component{t: t, namespace: c.namespace, name: c.name}
 }
+
+// newImage is what a component's image is changed to.
+const newImage = "registry.example.com/worker:2"
 
 func (c *component) hasImage(want string) error {
 	d, err := c.deployment()

@@ -21,6 +21,7 @@ import (
 // A deleted component's workers go first and its NetworkPolicy after them,
 // then all the rest. Its stream stays, with every job.
 func testDeletion(t *testing.T) {
+	t.Parallel()
 	const jobs, workers = 8, 2
 	c := newComponent(t, "leaving")
 	c.waitReady()
@@ -76,6 +77,7 @@ func testDeletion(t *testing.T) {
 // namespaced composite cannot: provider-kubernetes needs to write there to let
 // go. The README says so.)
 func testNamespaceDeletion(t *testing.T) {
+	t.Parallel()
 	c := newComponent(t, "evicted")
 	c.waitReady()
 	xr, err := c.composite()

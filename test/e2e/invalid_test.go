@@ -10,6 +10,7 @@ import (
 // An invalid change is refused on the component, with the field and the
 // reason, and what runs is left as it is. Correcting it is enough to recover.
 func testInvalidChange(t *testing.T) {
+	t.Parallel()
 	c := newComponent(t, "mistaken")
 	c.waitReady()
 	stream, err := c.stream()
@@ -21,7 +22,7 @@ func testInvalidChange(t *testing.T) {
 	// Every cloud's metadata service is in this range, which the schema of
 	// the API cannot tell: only the function can.
 	c.change(func(spec map[string]any) {
-		spec["image"] = "registry.example.com/worker:2"
+		spec["image"] = newImage
 		spec["egress"] = "allowlist"
 		spec["allowlist"] = map[string]any{"cidrs": []any{"169.254.0.0/16"}}
 	})
@@ -42,6 +43,6 @@ func testInvalidChange(t *testing.T) {
 
 	c.change(func(spec map[string]any) { spec["allowlist"] = map[string]any{"cidrs": []any{"203.0.113.0/24"}} })
 	eventually(t, soon, func() error { return c.allows("203.0.113.0/24") })
-	eventually(t, soon, func() error { return c.hasImage("registry.example.com/worker:2") })
+	eventually(t, soon, func() error { return c.hasImage(newImage) })
 	c.waitReady()
 }

@@ -18,7 +18,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"tmi.dev/function-tmicomponent/test/lab"
@@ -218,19 +217,21 @@ func oldDeployment(meta metav1.ObjectMeta) *appsv1.Deployment {
 			ObjectMeta: metav1.ObjectMeta{Labels: labels},
 			Spec: corev1.PodSpec{
 				SecurityContext: &corev1.PodSecurityContext{
-					RunAsNonRoot: ptr.To(true), RunAsUser: ptr.To[int64](65532), RunAsGroup: ptr.To[int64](65532), FSGroup: ptr.To[int64](65532),
+					RunAsNonRoot: new(true), RunAsUser: new(int64(65532)), RunAsGroup: new(int64(65532)), FSGroup: new(int64(65532)),
 					SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 				},
 				Containers: []corev1.Container{{
 					Name: "worker", Image: legacyImage, Env: env,
 					SecurityContext: &corev1.SecurityContext{
-						ReadOnlyRootFilesystem: ptr.To(true), AllowPrivilegeEscalation: ptr.To(false),
+						ReadOnlyRootFilesystem: new(true), AllowPrivilegeEscalation: new(false),
 						Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 					},
 					VolumeMounts: []corev1.VolumeMount{{Name: "nats-client-tls", MountPath: "/etc/tmi-nats-tls", ReadOnly: true}},
 				}},
 				Volumes: []corev1.Volume{{Name: "nats-client-tls", VolumeSource: corev1.VolumeSource{
-					Secret: &corev1.SecretVolumeSource{SecretName: "nats-client-legacy", Optional: ptr.To(true)},
+					Secret: &corev1.SecretVolumeSource{ //nolint:gosec // The name of a Secret is none.
+						SecretName: "nats-client-legacy", Optional: new(true),
+					},
 				}}},
 			},
 		},
@@ -298,6 +299,7 @@ func identities(ctx context.Context, c client.Client) (map[string]types.UID, err
 // A component of the old controller is taken over as it stands: nothing is
 // created again, no pod is restarted, no job lost.
 func testMigration(t *testing.T) {
+	t.Parallel()
 	useAdoptingComposition(t)
 	c := newComponentIn(t, legacyNamespace, legacyName, legacySpec, func(spec map[string]any) {
 		spec["compositionRef"] = map[string]any{"name": adoptingComposition}

@@ -30,8 +30,8 @@ func testNATSDown(t *testing.T) {
 		t.Errorf("before its stream exists: %v", err)
 	}
 
-	running.change(func(spec map[string]any) { spec["image"] = "registry.example.com/worker:2" })
-	eventually(t, soon, func() error { return running.hasImage("registry.example.com/worker:2") })
+	running.change(func(spec map[string]any) { spec["image"] = newImage })
+	eventually(t, soon, func() error { return running.hasImage(newImage) })
 	eventually(t, soon, func() error { return running.hasCondition("JetStreamReady", "False", "Unreachable") })
 
 	if err := cluster.NATS.Erase(); err != nil {

@@ -10,6 +10,7 @@ import (
 // Published jobs wake a component from zero to the number of workers that KEDA
 // owes it, one for each five jobs, and done jobs let it sleep again.
 func testScaling(t *testing.T) {
+	t.Parallel()
 	const jobs, workers = 23, 5 // 23 jobs, 5 for each worker
 	c := newComponent(t, "sleeper")
 	c.waitReady()

@@ -15,6 +15,7 @@ import (
 // Workers start in a namespace that enforces the restricted Pod Security
 // Standard, with all that a spec can add to a pod.
 func testRestricted(t *testing.T) {
+	t.Parallel()
 	c := newComponent(t, "modest", func(spec map[string]any) {
 		spec["scratchVolume"] = map[string]any{"mountPath": "/scratch", "sizeLimit": "16Mi"}
 		spec["secretRefs"] = []any{map[string]any{"name": "TOKEN", "secretName": "modest", "secretKey": "token"}}

@@ -12,6 +12,7 @@ import (
 // and not to one that works. (An operator that writes what it finds once wrote
 // two million generations of a Deployment in six days.)
 func testSteadyState(t *testing.T) {
+	t.Parallel()
 	const steady = 3 * time.Minute
 	asleep := newComponent(t, "asleep")
 	awake := newComponent(t, "awake")

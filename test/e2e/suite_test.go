@@ -87,33 +87,28 @@ func TestComponent(t *testing.T) {
 		// composite is and which Objects are composed; the rest is the
 		// same function, and was tested with claims.
 		t.Run("BecomesReady", testBecomesReady)
-		t.Run("ScalesFromZeroAndBack", testScaling)
-		t.Run("ChangesArriveEverywhere", testChanges)
-		t.Run("InvalidChangeDisturbsNothing", testInvalidChange)
-		t.Run("DeletionKeepsJobs", testDeletion)
+		t.Run("SideBySide", func(t *testing.T) {
+			t.Run("ScalesFromZeroAndBack", testScaling)
+			t.Run("ChangesArriveEverywhere", testChanges)
+			t.Run("InvalidChangeDisturbsNothing", testInvalidChange)
+			t.Run("DeletionKeepsJobs", testDeletion)
+		})
 		return
 	}
 	t.Run("BecomesReady", testBecomesReady)
 	t.Run("IsReadySoon", testReadySoon)
 	t.Run("SideBySide", func(t *testing.T) {
-		t.Run("NothingIsWrittenInSteadyState", parallel(testSteadyState))
-		t.Run("ScalesFromZeroAndBack", parallel(testScaling))
-		t.Run("ChangesArriveEverywhere", parallel(testChanges))
-		t.Run("InvalidChangeDisturbsNothing", parallel(testInvalidChange))
-		t.Run("RestrictedPodsStart", parallel(testRestricted))
-		t.Run("TwoTeamsWithOneName", parallel(testTwoTeams))
-		t.Run("DeletionKeepsJobs", parallel(testDeletion))
-		t.Run("NamespaceCanBeDeleted", parallel(testNamespaceDeletion))
-		t.Run("OldPlatformIsTakenOver", parallel(testMigration))
+		t.Run("NothingIsWrittenInSteadyState", testSteadyState)
+		t.Run("ScalesFromZeroAndBack", testScaling)
+		t.Run("ChangesArriveEverywhere", testChanges)
+		t.Run("InvalidChangeDisturbsNothing", testInvalidChange)
+		t.Run("RestrictedPodsStart", testRestricted)
+		t.Run("TwoTeamsWithOneName", testTwoTeams)
+		t.Run("DeletionKeepsJobs", testDeletion)
+		t.Run("NamespaceCanBeDeleted", testNamespaceDeletion)
+		t.Run("OldPlatformIsTakenOver", testMigration)
 	})
 	t.Run("RestartsChangeNothing", testRestarts)
 	t.Run("NATSDown", testNATSDown)
 	t.Run("HundredAtOnce", testHundred)
-}
-
-func parallel(test func(*testing.T)) func(*testing.T) {
-	return func(t *testing.T) {
-		t.Parallel()
-		test(t)
-	}
 }

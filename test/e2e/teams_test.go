@@ -13,6 +13,7 @@ import (
 // alone, so only one can have it: the first works, and the second is told
 // whose it is.
 func testTwoTeams(t *testing.T) {
+	t.Parallel()
 	createNamespace(t, "team-red")
 	createNamespace(t, "team-blue")
 	red := newComponentIn(t, "team-red", "twin")

@@ -22,7 +22,7 @@ const (
 // startCrossplane prepares the cluster as Crossplane's Helm chart does, with
 // its own init program, and starts its core.
 func (l *Lab) startCrossplane(ctx context.Context) error {
-	module, err := l.tools.moduleDir("crossplane")
+	module, err := l.tools.moduleDir(ctx, "crossplane")
 	if err != nil {
 		return err
 	}

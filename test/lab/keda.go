@@ -14,7 +14,7 @@ const kedaNamespace = "keda"
 // zero to one and back and has an autoscaler do the rest, and the metrics
 // adapter, from which the autoscaler learns the depth of the queue.
 func (l *Lab) startKEDA(ctx context.Context) error {
-	module, err := l.tools.moduleDir("keda-operator")
+	module, err := l.tools.moduleDir(ctx, "keda-operator")
 	if err != nil {
 		return err
 	}
@@ -117,5 +117,5 @@ func (l *Lab) registerMetricsAPI(ctx context.Context, adapter int) error {
 			return err
 		}
 	}
-	return l.waitForCondition(ctx, "apiregistration.k8s.io/v1", "APIService", "", "v1beta1.external.metrics.k8s.io", "Available")
+	return l.waitForCondition(ctx, "apiregistration.k8s.io/v1", "APIService", "v1beta1.external.metrics.k8s.io", "Available")
 }

@@ -26,7 +26,7 @@ func (l *Lab) startKwok(ctx context.Context) error {
 	if err := os.WriteFile(l.path("kwok-pod-stages.yaml"), podStages, 0o600); err != nil {
 		return err
 	}
-	module, err := l.tools.moduleDir("kwok")
+	module, err := l.tools.moduleDir(ctx, "kwok")
 	if err != nil {
 		return err
 	}

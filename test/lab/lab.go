@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,11 +20,11 @@ import (
 type Configuration string
 
 const (
-	// Claims: teams apply claims, behind which stand cluster-scoped
+	// Claims is for teams that apply claims, behind which stand cluster-scoped
 	// composites.
 	Claims Configuration = "claim"
-	// Namespaced: teams apply the composites themselves, which are namespaced
-	// as of Crossplane v2.
+	// Namespaced is for teams that apply the composites themselves, which are
+	// namespaced as of Crossplane v2.
 	Namespaced Configuration = "namespaced"
 )
 
@@ -176,9 +177,9 @@ func (l *Lab) startAll(ctx context.Context, o Options) error {
 func (l *Lab) waitOffered(ctx context.Context, c Configuration) error {
 	const xrd = "CompositeResourceDefinition"
 	if c == Claims {
-		return l.waitForCondition(ctx, "apiextensions.crossplane.io/v1", xrd, "", "xtmicomponents.tmi.dev", "Offered")
+		return l.waitForCondition(ctx, "apiextensions.crossplane.io/v1", xrd, "xtmicomponents.tmi.dev", "Offered")
 	}
-	return l.waitForCondition(ctx, "apiextensions.crossplane.io/v2", xrd, "", "tmicomponents.tmi.dev", "Established")
+	return l.waitForCondition(ctx, "apiextensions.crossplane.io/v2", xrd, "tmicomponents.tmi.dev", "Established")
 }
 
 // Stop stops every part, the last one first, and removes the directory, unless
@@ -188,8 +189,8 @@ func (l *Lab) Stop() {
 	stops := l.stops
 	l.stops = nil
 	l.mu.Unlock()
-	for i := len(stops) - 1; i >= 0; i-- {
-		stops[i]()
+	for _, stop := range slices.Backward(stops) {
+		stop()
 	}
 	if l.keep {
 		l.say("logs are kept in %s", l.Logs())
@@ -221,7 +222,7 @@ func (l *Lab) start(ctx context.Context, c command) error {
 }
 
 func (l *Lab) startProcess(ctx context.Context, c command) (*Process, error) {
-	if err := l.tools.resolve(&c); err != nil {
+	if err := l.tools.resolve(ctx, &c); err != nil {
 		return nil, err
 	}
 	p := newProcess(l.Logs(), c)
@@ -236,7 +237,7 @@ func (l *Lab) startProcess(ctx context.Context, c command) (*Process, error) {
 
 // run runs a program to its end.
 func (l *Lab) run(ctx context.Context, c command) error {
-	if err := l.tools.resolve(&c); err != nil {
+	if err := l.tools.resolve(ctx, &c); err != nil {
 		return err
 	}
 	return run(ctx, l.Logs(), c)

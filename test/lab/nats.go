@@ -70,7 +70,7 @@ func (l *Lab) startClusterNames(ctx context.Context) error {
 		return err
 	}
 	services := map[string]string{ClusterMonitoringEndpoint: l.NATS.Monitoring}
-	server := &http.Server{Handler: &httputil.ReverseProxy{
+	server := &http.Server{ReadHeaderTimeout: startTimeout, Handler: &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			// A Service that is not there fails as in a cluster: nothing
 			// listens behind its name.

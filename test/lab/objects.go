@@ -56,7 +56,7 @@ func (l *Lab) applyCRDs(ctx context.Context, dir string) error {
 		names = append(names, (&unstructured.Unstructured{Object: object}).GetName())
 	}
 	for _, name := range names {
-		if err := l.waitForCondition(ctx, "apiextensions.k8s.io/v1", "CustomResourceDefinition", "", name, "Established"); err != nil {
+		if err := l.waitForCondition(ctx, "apiextensions.k8s.io/v1", "CustomResourceDefinition", name, "Established"); err != nil {
 			return err
 		}
 	}
@@ -111,11 +111,11 @@ func Object(apiVersion, kind string) *unstructured.Unstructured {
 	return u
 }
 
-// waitForCondition waits until a condition of an object is true.
-func (l *Lab) waitForCondition(ctx context.Context, apiVersion, kind, namespace, name, conditionType string) error {
+// waitForCondition waits until a condition of a cluster-scoped object is true.
+func (l *Lab) waitForCondition(ctx context.Context, apiVersion, kind, name, conditionType string) error {
 	return l.within(ctx, startTimeout, func(ctx context.Context) error {
 		u := Object(apiVersion, kind)
-		if err := l.Client.Get(ctx, named(namespace, name), u); err != nil {
+		if err := l.Client.Get(ctx, named("", name), u); err != nil {
 			return err
 		}
 		if c := Condition(u, conditionType); c.Status != "True" {

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -24,7 +25,7 @@ type ports struct {
 }
 
 func newPorts() *ports {
-	return &ports{next: firstPort + rand.IntN(lastPort-firstPort)}
+	return &ports{next: firstPort + rand.IntN(lastPort-firstPort)} //nolint:gosec // It guards nothing.
 }
 
 func (p *ports) free() (int, error) {
@@ -37,7 +38,7 @@ func (p *ports) free() (int, error) {
 		}
 		// On all addresses, since some parts cannot be told to listen on the
 		// loopback address only.
-		l, err := net.Listen("tcp", fmt.Sprintf(":%d", port))
+		l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", fmt.Sprintf(":%d", port))
 		if err != nil {
 			continue
 		}

@@ -78,6 +78,7 @@ func (p *Process) launch() error {
 	}
 	defer log.Close() // the child has its own descriptor
 
+	//nolint:noctx // It outlives the context that it is started with; Stop ends it.
 	cmd := exec.Command(p.command.path, p.command.args...)
 	cmd.Env = append(os.Environ(), p.command.env...)
 	cmd.Dir = filepath.Dir(p.logPath)

@@ -12,11 +12,11 @@ import (
 // module that its program was built from. The runtime image is left out: the
 // lab runs the program itself.
 func (l *Lab) buildProviderPackage(ctx context.Context, p *Package) error {
-	module, err := l.tools.moduleDir("provider-kubernetes")
+	module, err := l.tools.moduleDir(ctx, "provider-kubernetes")
 	if err != nil {
 		return err
 	}
-	if p.Version, err = l.tools.version("provider-kubernetes"); err != nil {
+	if p.Version, err = l.tools.version(ctx, "provider-kubernetes"); err != nil {
 		return err
 	}
 	file := l.path(path.Base(p.Source) + ".xpkg")

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -33,34 +34,33 @@ func findTools() (tools, error) {
 }
 
 // resolve fills in the path of a command that is a tool.
-func (t tools) resolve(c *command) (err error) {
+func (t tools) resolve(ctx context.Context, c *command) (err error) {
 	if c.path != "" {
 		return nil
 	}
 	if c.tool == "" {
 		c.tool = c.name
 	}
-	c.path, err = t.ask("--path", c.tool)
+	c.path, err = t.ask(ctx, "--path", c.tool)
 	return err
 }
 
 // moduleDir is the folder of the module that a program is built from, for the
 // CRDs and the like that it comes with.
-func (t tools) moduleDir(program string) (string, error) {
-	return t.ask("--module", program)
+func (t tools) moduleDir(ctx context.Context, program string) (string, error) {
+	return t.ask(ctx, "--module", program)
 }
 
 // version of a program.
-func (t tools) version(program string) (string, error) {
-	return t.ask("--version", program)
+func (t tools) version(ctx context.Context, program string) (string, error) {
+	return t.ask(ctx, "--version", program)
 }
 
-func (t tools) ask(question, program string) (string, error) {
-	cmd := exec.Command(filepath.Join(t.root, "tools", "build"), question, program)
+func (t tools) ask(ctx context.Context, question, program string) (string, error) {
+	cmd := exec.CommandContext(ctx, filepath.Join(t.root, "tools", "build"), question, program)
 	out, err := cmd.Output()
 	if err != nil {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 			return "", fmt.Errorf("tools/build %s %s: %w: %s", question, program, err, strings.TrimSpace(string(exit.Stderr)))
 		}
 		return "", err

@@ -55,7 +55,7 @@ func redraw(out io.Writer, drawn int, lines []string) int {
 type snapshot struct {
 	name          string
 	conditions    []lab.StatusCondition
-	waiting, busy int
+	waiting, busy int64
 	wanted, ready int
 	noQueue       bool
 }
@@ -75,7 +75,7 @@ func (d *demo) look(ctx context.Context) snapshot {
 		return s
 	}
 	info := consumer.CachedInfo()
-	s.waiting, s.busy = int(info.NumPending), info.NumAckPending
+	s.waiting, s.busy = int64(info.NumPending), int64(info.NumAckPending) //nolint:gosec // A queue is not that long.
 	return s
 }
 
@@ -86,7 +86,7 @@ func (s snapshot) lines(elapsed time.Duration) []string {
 	}
 	queue := "there is none yet"
 	if !s.noQueue {
-		queue = fmt.Sprintf("%s %d", strings.Repeat("▪", min(s.waiting+s.busy, 50)), s.waiting+s.busy)
+		queue = fmt.Sprintf("%s %d", strings.Repeat("▪", int(min(s.waiting+s.busy, 50))), s.waiting+s.busy)
 	}
 	return append(lines, "",
 		"  jobs     "+queue,
