@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 
 	natsgo "github.com/nats-io/nats.go"
@@ -253,7 +254,7 @@ func explainDown(down *downError, s Settings) (Reason, string) {
 		host      x509.HostnameError
 		invalid   x509.CertificateInvalidError
 		record    tls.RecordHeaderError
-		alert     tls.AlertError
+		op        *net.OpError
 	)
 	err := down.cause
 	switch {
@@ -265,7 +266,8 @@ func explainDown(down *downError, s Settings) (Reason, string) {
 		return Unreachable, "The certificate of NATS at " + at + " is not for that name; ask the platform team to correct it, or to set nats.tlsServerName in the function's Input."
 	case errors.As(err, &authority), errors.As(err, &invalid), errors.As(err, &verify):
 		return Unreachable, "The certificate of NATS at " + at + " is not to be trusted by the CA that the function was given; ask the platform team to correct the certificate or the CA."
-	case errors.As(err, &alert), errors.Is(err, natsgo.ErrTLS) && strings.Contains(err.Error(), "closed by remote"):
+	// A "remote error" is an alert of the other end of TLS.
+	case errors.As(err, &op) && op.Op == "remote error", errors.Is(err, natsgo.ErrTLS) && strings.Contains(err.Error(), "closed by remote"):
 		return Unauthorized, "NATS at " + at + " does not accept the TLS connection or the client certificate of the function; ask the platform team to correct the certificate."
 	case errors.As(err, &record), errors.Is(err, natsgo.ErrSecureConnWanted):
 		return Unreachable, "NATS at " + at + " does not speak TLS, which the function's settings ask for; ask the platform team to correct nats.url or the CA."

@@ -165,8 +165,16 @@ func (e *ensurance) run(ctx context.Context) *Error {
 			return nil
 		}
 		var down *downError
-		again := overtaken(err) || errors.As(err, &down) && e.connection.await(ctx) == nil
-		if !again || look == maxLooks {
+		switch {
+		case errors.As(err, &down):
+			// Why there is no connection now says more than that it was lost.
+			if now := e.connection.await(ctx); now != nil {
+				return e.explain(now, thing)
+			}
+		case !overtaken(err):
+			return e.explain(err, thing)
+		}
+		if look == maxLooks {
 			return e.explain(err, thing)
 		}
 	}

@@ -156,10 +156,16 @@ func (s *Server) Erase() {
 	}
 }
 
+// Configure gives the server other options for when it is started again.
+func (s *Server) Configure(o Options) {
+	s.t.Helper()
+	s.configure(s.config(o))
+}
+
 // Reconfigure gives the running server other options, without a restart.
 func (s *Server) Reconfigure(o Options) {
 	s.t.Helper()
-	s.configure(s.config(o))
+	s.Configure(o)
 	if err := s.Running().Reload(); err != nil {
 		s.t.Fatal(err)
 	}
