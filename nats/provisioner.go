@@ -17,12 +17,15 @@ const (
 	// someone else was quicker to write.
 	maxLooks = 4
 
-	// maxTries of one look, where the first ones get no answer or a transient
-	// error, as while a cluster elects a leader.
+	// maxTries of a look that gets no answer, as when a server has just died.
+	// Each has its share of the time.
 	maxTries = 3
 
-	// retryPause before the first such repetition; it doubles.
-	retryPause = 100 * time.Millisecond
+	// firstPause and longestPause between looks that get an error that may pass
+	// at once, as while a cluster elects a leader. They go on for half of the
+	// time that the call has, so that one without a quorum ends early.
+	firstPause   = 50 * time.Millisecond
+	longestPause = 400 * time.Millisecond
 )
 
 // A Provisioner makes sure that streams and consumers exist. It is safe for
@@ -251,40 +254,45 @@ func (e *ensurance) consumerConfig(ctx context.Context, js jetstream.JetStream) 
 	return &c.CachedInfo().Config, nil
 }
 
-// lookUp asks for a config, and again if there is no answer. It returns nil if
-// the server says that there is none.
+// lookUp asks for a config, and again if there is no answer or an error that may
+// pass at once. It returns nil if the server says that there is none.
 func lookUp[C any](ctx context.Context, c *connection, subject string, request func(context.Context, jetstream.JetStream) (*C, error)) (*C, error) {
-	pause := retryPause
-	for try := 1; ; try++ {
+	pause, pausesUntil := firstPause, halfOf(ctx)
+	for try := 1; ; {
 		config, err := tryOnce(ctx, maxTries-try+1, c, subject, request)
 		switch {
 		case err == nil:
 			return config, nil
 		case missing(err):
 			return nil, nil //nolint:nilnil // Absent is no error.
-		case try == maxTries, ctx.Err() != nil:
+		case ctx.Err() != nil:
 			return nil, err
-		case errors.Is(err, context.DeadlineExceeded):
-			continue
-		case !transient(err):
+		case errors.Is(err, context.DeadlineExceeded) && try < maxTries:
+			try++
+		case transient(err) && time.Now().Add(pause).Before(pausesUntil):
+			select {
+			case <-time.After(pause):
+			case <-ctx.Done():
+			}
+			pause = min(2*pause, longestPause)
+		default:
 			return nil, err
 		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return nil, err
-		}
-		pause *= 2
 	}
 }
 
-// tryOnce asks once, and leaves as much time for each of the tries left.
+// halfOf returns when half of the time that ctx has left is over.
+func halfOf(ctx context.Context) time.Time {
+	deadline, _ := ctx.Deadline()
+	return deadline.Add(-time.Until(deadline) / 2)
+}
+
+// tryOnce asks once, and leaves as much time for each of the tries left. The
+// context has a deadline, that of the call.
 func tryOnce[C any](ctx context.Context, triesLeft int, c *connection, subject string, request func(context.Context, jetstream.JetStream) (*C, error)) (*C, error) {
-	if deadline, ok := ctx.Deadline(); ok {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/time.Duration(triesLeft))
-		defer cancel()
-	}
+	deadline, _ := ctx.Deadline()
+	ctx, cancel := context.WithTimeout(ctx, time.Until(deadline)/time.Duration(triesLeft))
+	defer cancel()
 	return ask(ctx, c, subject, request)
 }
 

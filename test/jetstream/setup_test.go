@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 	"go.uber.org/goleak"
 
 	"tmi.dev/function-tmicomponent/nats"
@@ -210,4 +213,21 @@ func single(t *testing.T) (*natsserver.Server, *natsgo.Conn) {
 	t.Helper()
 	s := natsserver.Start(t, natsserver.Options{})
 	return s, s.Connect()
+}
+
+func gather(t *testing.T, g prometheus.Gatherer) []*dto.MetricFamily {
+	t.Helper()
+	families, err := g.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return families
+}
+
+// natsURLs makes a connection know all servers of a cluster.
+func natsURLs(c *natsserver.Cluster) natsgo.Option {
+	return func(o *natsgo.Options) error {
+		o.Servers = strings.Split(c.URL, ",")
+		return nil
+	}
 }

@@ -1,0 +1,84 @@
+package jetstream_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"tmi.dev/function-tmicomponent/nats"
+)
+
+// TestJobsSurviveUpdates: 10,000 jobs that are published before, during and
+// after updates of subjects and ack wait are all delivered.
+func TestJobsSurviveUpdates(t *testing.T) {
+	t.Parallel()
+	const jobs = 10_000
+	s, nc := single(t)
+	p := newProvisioner(t)
+	with := func(i int) nats.Request {
+		// One subject stays, one comes and goes, the ack wait changes.
+		return request(s.URL, "busy", subjects("jobs.busy", fmt.Sprintf("jobs.busy.%d", i)), func(r *nats.Request) {
+			r.Component.AckWait = time.Minute + time.Duration(i)*time.Second
+		})
+	}
+	must(t, p, with(0))
+
+	var wg sync.WaitGroup
+	begin, done := make(chan struct{}), make(chan struct{})
+	wg.Go(func() {
+		publisher, err := jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(256), jetstream.WithPublishAsyncTimeout(patient))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		for i := range jobs {
+			switch i {
+			case jobs / 4:
+				close(begin)
+			case jobs * 3 / 4:
+				<-done
+			}
+			if _, err := publisher.PublishAsync("jobs.busy", fmt.Append(nil, i)); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+		<-publisher.PublishAsyncComplete()
+	})
+	<-begin
+	for i := range 20 {
+		if out := must(t, p, with(i+1)); len(out.Changes) != 2 {
+			t.Errorf("update %d: want two changes, got %v", i, out.Changes)
+		}
+	}
+	close(done)
+	wg.Wait()
+
+	c, err := js(t, nc).Consumer(t.Context(), "TMI_BUSY", "BUSY_CONSUMER")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.CachedInfo().NumPending; got != jobs {
+		t.Errorf("want %d pending, got %d", jobs, got)
+	}
+	seen := make(map[string]bool, jobs)
+	for len(seen) < jobs {
+		batch, err := c.Fetch(500, jetstream.FetchMaxWait(patient))
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := len(seen)
+		for msg := range batch.Messages() {
+			seen[string(msg.Data())] = true
+			if err := msg.Ack(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if batch.Error() != nil || len(seen) == before {
+			t.Fatalf("only %d of %d jobs were delivered: %v", len(seen), jobs, batch.Error())
+		}
+	}
+}
