@@ -26,36 +26,32 @@ func TestJobsSurviveUpdates(t *testing.T) {
 	}
 	must(t, p, with(0))
 
-	var wg sync.WaitGroup
-	begin, done := make(chan struct{}), make(chan struct{})
-	wg.Go(func() {
-		publisher, err := jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(256), jetstream.WithPublishAsyncTimeout(patient))
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		for i := range jobs {
-			switch i {
-			case jobs / 4:
-				close(begin)
-			case jobs * 3 / 4:
-				<-done
-			}
-			if _, err := publisher.PublishAsync("jobs.busy", fmt.Append(nil, i)); err != nil {
+	publisher, err := jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(256), jetstream.WithPublishAsyncTimeout(patient))
+	if err != nil {
+		t.Fatal(err)
+	}
+	published := 0
+	publish := func(n int) {
+		for range n {
+			if _, err := publisher.PublishAsync("jobs.busy", fmt.Append(nil, published), jetstream.WithStallWait(patient)); err != nil {
 				t.Error(err)
 				return
 			}
+			published++
 		}
-		<-publisher.PublishAsyncComplete()
-	})
-	<-begin
+	}
+
+	publish(jobs / 4)
+	var during sync.WaitGroup
+	during.Go(func() { publish(jobs / 2) })
 	for i := range 20 {
 		if out := must(t, p, with(i+1)); len(out.Changes) != 2 {
 			t.Errorf("update %d: want two changes, got %v", i, out.Changes)
 		}
 	}
-	close(done)
-	wg.Wait()
+	during.Wait()
+	publish(jobs / 4)
+	<-publisher.PublishAsyncComplete()
 
 	c, err := js(t, nc).Consumer(t.Context(), "TMI_BUSY", "BUSY_CONSUMER")
 	if err != nil {
