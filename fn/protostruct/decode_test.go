@@ -251,7 +251,7 @@ func TestDecodeHugeQuantity(t *testing.T) {
 			t.Parallel()
 			start := time.Now()
 			errs := Decode(value(t, `{"quantity": `+tc.args+`}`), &every{}, nil)
-			if took := time.Since(start); took > time.Second {
+			if took := time.Since(start); took > 30*time.Second {
 				t.Errorf("\n%s\nDecode(...) took %s", tc.reason, took)
 			}
 			if (len(errs) > 0) != tc.wrong {
