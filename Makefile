@@ -113,3 +113,6 @@ render-test: ## every case through the real Crossplane, against golden files
 	@tools/build crossplane crossplane-cli nats-server
 	@echo "== render tests"
 	@go test -C test $(GOTESTFLAGS) ./render
+
+# On a whole cluster: e2e, lab and demo.
+-include test/e2e.mk
