@@ -99,9 +99,10 @@ lint: ## golangci-lint, pinned
 	done; [ -z "$$failed" ]
 
 .PHONY: unit
-unit: ## unit tests, with the race detector
+unit: ## unit tests, with the race detector where there is concurrency
 	@echo "== unit tests"
 	@go test -race $(GOTESTFLAGS) ./...
+	@for m in tools/generate tools/xpkg; do go test -C $$m $(GOTESTFLAGS) ./... || exit; done
 
 .PHONY: integration
 integration: ## tests against a real nats-server and real schemas
