@@ -116,18 +116,18 @@ func judgeStream(found *jetstream.StreamConfig, r Request) verdict {
 
 	if lacking := without(want.Subjects, found.Subjects); len(lacking) > 0 {
 		f.asOurs = append(f.asOurs, difference{
-			problem: "it lacks " + listed("subject", lacking),
-			fix:     "added " + listed("subject", lacking),
+			problem: "it lacks " + listed(lacking),
+			fix:     "added " + listed(lacking),
 		})
 	}
 	if surplus := without(found.Subjects, want.Subjects); len(surplus) > 0 {
 		f.asOurs = append(f.asOurs, difference{
-			problem: "it has " + listed("subject", surplus) + ", not among the component's jobSubjects",
-			fix:     "removed " + listed("subject", surplus),
+			problem: "it has " + listed(surplus) + ", not among the component's jobSubjects",
+			fix:     "removed " + listed(surplus),
 		})
 	}
 	if missed := uncovered(want.Subjects, found.Subjects); len(missed) > 0 {
-		f.asTheirs = append(f.asTheirs, difference{problem: "it lacks " + listed("subject", missed)})
+		f.asTheirs = append(f.asTheirs, difference{problem: "it lacks " + listed(missed)})
 	}
 	if r.Replicas > 0 && found.Replicas != r.Replicas {
 		f.asOurs = append(f.asOurs, changed("replica count", found.Replicas, r.Replicas))
@@ -171,7 +171,7 @@ func judgeConsumer(found *jetstream.ConsumerConfig, r Request) verdict {
 		f.asOurs = append(f.asOurs, unlike("deliver policy", found.DeliverPolicy, want.DeliverPolicy))
 	}
 	if passed := filters(found); len(passed) > 0 {
-		f.asOurs = append(f.asOurs, difference{problem: "it passes only " + listed("subject", passed) + " and should have no filter", immutable: true})
+		f.asOurs = append(f.asOurs, difference{problem: "it passes only " + listed(passed) + " and should have no filter", immutable: true})
 	}
 
 	if found.AckWait != want.AckWait {
@@ -296,14 +296,14 @@ func capitalised(s string) string {
 const maxListed = 5
 
 // listed names the subjects, or the first few of them.
-func listed(noun string, names []string) string {
-	if len(names) != 1 {
-		noun += "s"
+func listed(subjects []string) string {
+	switch n := len(subjects); {
+	case n == 1:
+		return "subject " + subjects[0]
+	case n > maxListed:
+		return fmt.Sprintf("subjects %s and %d more", strings.Join(subjects[:maxListed], ", "), n-maxListed)
 	}
-	if len(names) > maxListed {
-		return fmt.Sprintf("%s %s and %d more", noun, strings.Join(names[:maxListed], ", "), len(names)-maxListed)
-	}
-	return noun + " " + strings.Join(names, ", ")
+	return "subjects " + strings.Join(subjects, ", ")
 }
 
 // without returns, in order, each of the names that the others lack.

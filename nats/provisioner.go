@@ -363,7 +363,7 @@ func (e *ensurance) overlap(ctx context.Context, cause error) *Error {
 	if err != nil || other == "" {
 		return &Error{Reason: SubjectOverlap, Err: errors.Join(cause, err), Message: fmt.Sprintf(
 			"Another stream stores %s already, in part or in full; change the component's jobSubjects, or ask the platform team which stream that is.",
-			listed("subject", subjects))}
+			listed(subjects))}
 	}
 	var mine []string
 	for _, s := range subjects {
@@ -373,7 +373,7 @@ func (e *ensurance) overlap(ctx context.Context, cause error) *Error {
 	}
 	return &Error{Reason: SubjectOverlap, Err: cause, Message: fmt.Sprintf(
 		"The stream %s, with %s, overlaps the component's %s; change the component's jobSubjects, or ask the platform team to change that stream.",
-		other, listed("subject", theirs), listed("subject", mine))}
+		other, listed(theirs), listed(mine))}
 }
 
 // overlapping returns the first stream, by name, that overlaps the first of the

@@ -122,14 +122,14 @@ func (t *SubjectTree) find(tokens []string) (string, bool) {
 // first returns the first subject below t, which every node but an empty root
 // has.
 func (t *SubjectTree) first() (string, bool) {
-	for _, name := range slices.Sorted(maps.Keys(t.children)) {
-		child := t.children[name]
-		if child.subject != "" {
-			return child.subject, true
-		}
-		return child.first()
+	if len(t.children) == 0 {
+		return "", false
 	}
-	return "", false
+	child := t.children[slices.Min(slices.Collect(maps.Keys(t.children)))]
+	if child.subject != "" {
+		return child.subject, true
+	}
+	return child.first()
 }
 
 // SubjectCovers reports whether pattern matches every subject that s matches.

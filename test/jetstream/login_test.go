@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -166,7 +165,7 @@ func TestLogin(t *testing.T) {
 			var said strings.Builder
 			for range 3 {
 				e := failsAtOnce(t, p, with(tc.wrong), nats.Unauthorized)
-				fmt.Fprintln(&said, e.Message, e.Error(), errors.Unwrap(e))
+				fmt.Fprintln(&said, e.Message, e.Cause)
 				if !strings.Contains(e.Message, "at "+s.URL+" refuses the login") {
 					t.Errorf("message: %s", e.Message)
 				}
@@ -174,7 +173,7 @@ func TestLogin(t *testing.T) {
 			must(t, p, with(tc.right))
 			s.Stop()
 			e := failsAtOnce(t, p, with(tc.right), nats.Unreachable)
-			fmt.Fprintln(&said, e.Message, errors.Unwrap(e))
+			fmt.Fprintln(&said, e.Message, e.Cause)
 
 			families, err := registry.Gather()
 			if err != nil {

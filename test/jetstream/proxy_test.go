@@ -57,7 +57,7 @@ func (p *proxy) open() {
 			if err != nil {
 				return
 			}
-			server, err := net.Dial("tcp", p.target)
+			server, err := (&net.Dialer{}).DialContext(p.t.Context(), "tcp", p.target)
 			if err != nil {
 				_ = client.Close()
 				continue

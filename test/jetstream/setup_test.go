@@ -73,8 +73,14 @@ func must(t *testing.T, p *nats.Provisioner, r nats.Request) nats.Outcome {
 	return out
 }
 
+// A failure is what a call failed with.
+type failure struct {
+	Message string
+	Cause   error
+}
+
 // mustFail ensures, and fails the test unless that fails for the reason.
-func mustFail(t *testing.T, p *nats.Provisioner, r nats.Request, reason nats.Reason) *nats.Error {
+func mustFail(t *testing.T, p *nats.Provisioner, r nats.Request, reason nats.Reason) failure {
 	t.Helper()
 	out, err := p.EnsureStreamAndConsumer(t.Context(), r)
 	var e *nats.Error
@@ -84,7 +90,7 @@ func mustFail(t *testing.T, p *nats.Provisioner, r nats.Request, reason nats.Rea
 	if e.Reason != reason {
 		t.Fatalf("EnsureStreamAndConsumer: want %s, got %s: %s (cause: %v)", reason, e.Reason, e.Message, e.Err)
 	}
-	return e
+	return failure{e.Message, e.Err}
 }
 
 // js returns a JetStream client of the test's own.

@@ -93,7 +93,7 @@ func TestTLS(t *testing.T) {
 			}
 			for range 3 {
 				if e := failsAtOnce(t, p, r, tc.want); !strings.Contains(e.Message, tc.message) {
-					t.Errorf("%s\nwant %q in %q (cause: %v)", tc.reason, tc.message, e.Message, e.Err)
+					t.Errorf("%s\nwant %q in %q (cause: %v)", tc.reason, tc.message, e.Message, e.Cause)
 				}
 			}
 		})

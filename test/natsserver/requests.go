@@ -24,6 +24,7 @@ type Requests struct {
 // newRequests returns Requests that fail the test when it ends if one of them
 // destroyed anything.
 func newRequests(t testing.TB) *Requests {
+	t.Helper()
 	r := &Requests{}
 	t.Cleanup(func() {
 		if bad := r.Destructive(); len(bad) > 0 {
