@@ -1,6 +1,7 @@
 package nats
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,7 +45,7 @@ const (
 var (
 	errConnecting   = errors.New("no connection yet")
 	errRefused      = errors.New("no connection")
-	errShutDown     = errors.New("the connection was closed")
+	errIdle         = errors.New("the connection was closed for want of calls")
 	errDisconnected = errors.New("the connection was lost before the answer")
 )
 
@@ -208,8 +209,9 @@ func (c *connection) options(s Settings) (natsgo.Options, error) {
 	o.DisconnectedErrCB = func(_ *natsgo.Conn, err error) { c.onDown(err) }
 	o.ReconnectErrCB = func(_ *natsgo.Conn, err error) { c.onAttemptFailed(err) }
 	o.AsyncErrorCB = func(_ *natsgo.Conn, _ *natsgo.Subscription, err error) { c.onError(err) }
-	o.ClosedCB = func(*natsgo.Conn) {
-		c.end(errShutDown)
+	o.ClosedCB = func(nc *natsgo.Conn) {
+		// By NATS, if not by close: nats.go gives up after some errors.
+		c.end(cmp.Or(nc.LastError(), errRefused))
 	}
 	return o, errors.Join(login(&o, s), encrypt(&o, s))
 }
@@ -337,9 +339,10 @@ func errMuted() error {
 	return &deniedError{subscribe: true, subject: inboxPrefix + wildcardRest}
 }
 
-// close closes the connection for good.
-func (c *connection) close() {
-	c.end(errShutDown)
+// close closes the connection for good, which the cause explains to calls that
+// still use it.
+func (c *connection) close(cause error) {
+	c.end(cause)
 	c.mu.Lock()
 	nc := c.nc
 	c.mu.Unlock()
@@ -411,16 +414,13 @@ func newJetStream(nc *natsgo.Conn, domain string) (jetstream.JetStream, error) {
 
 // onDown is called when a connection is lost.
 func (c *connection) onDown(err error) {
-	if err == nil {
-		err = errRefused
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.phase == closed {
 		return
 	}
 	c.attempts = 0
-	c.become(reconnecting, err)
+	c.become(reconnecting, cmp.Or(err, errRefused))
 	c.log.Info("Lost the connection to NATS", "error", err)
 }
 
@@ -449,9 +449,7 @@ func (c *connection) rest(times int) time.Duration {
 			c.cause = errRefused
 			if c.nc != nil {
 				// What went wrong after NATS was reached; otherwise nil.
-				if err := c.nc.LastError(); err != nil {
-					c.cause = err
-				}
+				c.cause = cmp.Or(c.nc.LastError(), errRefused)
 			}
 		}
 		c.tell()
@@ -485,15 +483,18 @@ var permissionDenied = regexp.MustCompile(`Permissions Violation for (Publish|Su
 // is one: the server does not answer a request that is not allowed, so nothing
 // but this tells it apart from a slow one.
 func (c *connection) onError(err error) {
-	m := permissionDenied.FindStringSubmatch(err.Error())
-	if m == nil {
-		c.log.Warn("NATS reports an error", "error", err)
-		return
-	}
-	subject, subscribe := m[2], m[1] == "Subscription"
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch {
+	m := permissionDenied.FindStringSubmatch(err.Error())
+	if m == nil {
+		level := slog.LevelWarn
+		if c.phase != connected {
+			level = slog.LevelDebug // A login that is refused at each attempt.
+		}
+		c.log.Log(c.ctx, level, "NATS reports an error", "error", err)
+		return
+	}
+	switch subject, subscribe := m[2], m[1] == "Subscription"; {
 	case subscribe && strings.HasPrefix(subject, inboxPrefix):
 		c.mutedAt = time.Now()
 		for w := range c.waiting {

@@ -147,6 +147,10 @@ func readCertificate(certFile, keyFile string) (tls.Certificate, error) {
 func readFile(path string) ([]byte, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
+		// The path once is enough.
+		if pathErr := (*os.PathError)(nil); errors.As(err, &pathErr) {
+			err = pathErr.Err
+		}
 		return nil, &fileError{path: path, problem: "cannot be read", err: err}
 	}
 	return content, nil

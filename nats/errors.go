@@ -258,7 +258,7 @@ func explainDown(down *downError, s Settings) (Reason, string) {
 	)
 	err := down.cause
 	switch {
-	case errors.Is(err, errPoolClosed), errors.Is(err, errShutDown):
+	case errors.Is(err, errPoolClosed):
 		return Unreachable, "The function is shutting down; it tries again by itself."
 	case errors.As(err, &file):
 		return Unreachable, "The function's " + file.Error() + "; ask the platform team to correct it."
@@ -271,6 +271,8 @@ func explainDown(down *downError, s Settings) (Reason, string) {
 		return Unauthorized, "NATS at " + at + " does not accept the TLS connection or the client certificate of the function; ask the platform team to correct the certificate."
 	case errors.As(err, &record), errors.Is(err, natsgo.ErrSecureConnWanted):
 		return Unreachable, "NATS at " + at + " does not speak TLS, which the function's settings ask for; ask the platform team to correct nats.url or the CA."
+	case errors.Is(err, natsgo.ErrMaxConnectionsExceeded), errors.Is(err, natsgo.ErrMaxAccountConnectionsExceeded):
+		return InsufficientResources, "NATS at " + at + " has as many connections as it, or the account, may have; ask the platform team to raise the limit."
 	case refusedLogin(err):
 		return Unauthorized, "NATS at " + at + " refuses the login of the function; ask the platform team to correct or renew the credentials."
 	}

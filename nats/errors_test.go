@@ -65,6 +65,8 @@ func TestExplain(t *testing.T) {
 		"File":       {reason: "A file that is missing.", err: down(&fileError{path: "/etc/ca.crt", problem: "cannot be read", err: errors.New("no such file")}), want: Unreachable, message: []string{"file /etc/ca.crt cannot be read: no such file"}},
 		"Settings":   {reason: "Settings that nobody validated.", err: &settingsError{err: errors.New("url: must not be empty")}, want: Unreachable, message: []string{"The NATS settings cannot be used: url: must not be empty"}},
 		"Explained":  {reason: "What is explained stays so.", err: &Error{Reason: Drifted, Message: "it is"}, want: Drifted, message: []string{"it is"}},
+		"Crowded":    {reason: "No connection is left.", err: down(natsgo.ErrMaxAccountConnectionsExceeded), want: InsufficientResources, message: []string{"as many connections"}},
+		"Muted":      {reason: "A connection that was replaced.", err: down(errMuted()), want: Unauthorized, message: []string{"subscribe to _INBOX.>,"}},
 		"ShutDown":   {reason: "Closed.", err: down(errPoolClosed), want: Unreachable, message: []string{"shutting down"}},
 		"Connecting": {reason: "The first connection takes longer than the call.", err: down(errConnecting), want: Unreachable, message: []string{"cannot be reached"}},
 	}

@@ -50,7 +50,7 @@ func (p *pool) acquire(s Settings) (*member, error) {
 	}
 	m := p.members[key]
 	if m != nil && m.muted() {
-		p.remove(m)
+		p.remove(m, errMuted())
 		m = nil
 	}
 	if m == nil {
@@ -88,7 +88,7 @@ func (p *pool) closeIdle(m *member) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if m.calls == 0 && p.members[m.key] == m {
-		p.remove(m)
+		p.remove(m, errIdle)
 	}
 }
 
@@ -103,13 +103,13 @@ func (p *pool) lost(m *member) {
 }
 
 // remove forgets a connection and closes it. The lock is held.
-func (p *pool) remove(m *member) {
+func (p *pool) remove(m *member, cause error) {
 	delete(p.members, m.key)
 	if m.idle != nil {
 		m.idle.Stop()
 	}
 	p.leaving.Go(func() {
-		m.close()
+		m.close(cause)
 		m.running.Wait()
 	})
 }
@@ -119,7 +119,7 @@ func (p *pool) close() {
 	p.mu.Lock()
 	p.closed = true
 	for _, m := range p.members {
-		p.remove(m)
+		p.remove(m, errPoolClosed)
 	}
 	p.mu.Unlock()
 	p.leaving.Wait()

@@ -138,6 +138,10 @@ func (p *Provisioner) EnsureStreamAndConsumer(ctx context.Context, r Request) (O
 
 // ensure does it over the connection for the settings.
 func (p *Provisioner) ensure(ctx context.Context, e *ensurance) *Error {
+	if len(e.request.Component.JobSubjects) == 0 {
+		// The server would take the stream's name for one.
+		return &Error{Reason: Rejected, Message: "The component has no job subjects; name at least one in jobSubjects."}
+	}
 	m, err := p.pool.acquire(e.request.Settings)
 	if err != nil {
 		return e.explain(err, e.stream())

@@ -56,7 +56,24 @@ type Credentials struct {
 // Validate returns what is wrong with the settings, naming each setting but
 // never its value. It looks at nothing outside them, so not into files.
 func (s Settings) Validate() error {
-	return errors.Join(s.validateURLs(), s.validateLogin(), s.validateTLS())
+	var texts []string
+	for _, err := range append(s.validateTLS(), s.validateURLs(), s.validateLogin(), s.validateDomain()) {
+		if err != nil {
+			texts = append(texts, err.Error())
+		}
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(texts, "; "))
+}
+
+func (s Settings) validateDomain() error {
+	d := s.JetStreamDomain
+	if d != "" && (ValidateSubject(d) != nil || strings.ContainsAny(d, subjectSeparator+wildcardOne+wildcardRest)) {
+		return errors.New("jetStreamDomain: must be one word, without a dot, a wildcard or a space")
+	}
+	return nil
 }
 
 func (s Settings) validateURLs() error {
@@ -149,7 +166,7 @@ func (s Settings) validateLogin() error {
 	return nil
 }
 
-func (s Settings) validateTLS() error {
+func (s Settings) validateTLS() []error {
 	c := s.Credentials
 	var errs []error
 	if s.CAFile != "" && len(c.CA) > 0 {
@@ -177,7 +194,7 @@ func (s Settings) validateTLS() error {
 	if len(c.CA) > 0 && !x509.NewCertPool().AppendCertsFromPEM(c.CA) {
 		errs = append(errs, errors.New("credentials: ca.crt holds no PEM certificate"))
 	}
-	return errors.Join(errs...)
+	return errs
 }
 
 // parseCreds returns the user JWT and the key pair of a .creds file.

@@ -71,6 +71,8 @@ func TestValidate(t *testing.T) {
 		"Files":      {reason: "Files are looked into when they are needed.", settings: Settings{URL: url, CAFile: "/no/ca", CertFile: "/no/crt", KeyFile: "/no/key", CredsFile: "/no/creds"}},
 		"CAAndFiles": {reason: "A CA in the Secret and a certificate in files.", settings: Settings{URL: url, CertFile: "/crt", KeyFile: "/key", Credentials: Credentials{CA: cert}}},
 
+		"Domain":        {reason: "A domain is one token of a subject.", settings: Settings{URL: url, JetStreamDomain: "a.b"}, want: "jetStreamDomain: must be one word"},
+		"AllAtOnce":     {reason: "Everything in one line.", settings: Settings{Credentials: Credentials{Key: key}}, want: "tls.key without tls.crt; url: must not be empty"},
 		"NoURL":         {reason: "No URL.", settings: Settings{}, want: "url: must not be empty"},
 		"EmptyAmong":    {reason: "A comma too many.", settings: Settings{URL: "nats://a,"}, want: "url: must not be empty"},
 		"Scheme":        {reason: "Another protocol.", settings: Settings{URL: "http://nats:4222"}, want: "url: the scheme must be"},
