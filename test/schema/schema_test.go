@@ -47,20 +47,28 @@ func crds(t *testing.T, configuration string) map[string]*apiextensions.CustomRe
 		if err != nil {
 			t.Fatal(err)
 		}
-		extv1.SetDefaults_CustomResourceDefinition(crd)
-		extv1.SetDefaults_CustomResourceDefinitionSpec(&crd.Spec)
-		crd.Status.StoredVersions = []string{"v1alpha1"}
-		internal := &apiextensions.CustomResourceDefinition{}
-		if err := extv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(crd, internal, nil); err != nil {
-			t.Fatal(err)
-		}
-		derived[crd.Spec.Names.Kind] = internal
+		derived[crd.Spec.Names.Kind] = internalCRD(t, crd)
 	}
 	add(xcrd.ForCompositeResource(xrd))
 	if xrd.Spec.ClaimNames != nil {
 		add(xcrd.ForCompositeResourceClaim(xrd))
 	}
 	return derived
+}
+
+// internalCRD is a CRD as an API server holds it, with its defaults.
+func internalCRD(t *testing.T, crd *extv1.CustomResourceDefinition) *apiextensions.CustomResourceDefinition {
+	t.Helper()
+	extv1.SetDefaults_CustomResourceDefinition(crd)
+	extv1.SetDefaults_CustomResourceDefinitionSpec(&crd.Spec)
+	for _, version := range crd.Spec.Versions {
+		crd.Status.StoredVersions = append(crd.Status.StoredVersions, version.Name)
+	}
+	internal := &apiextensions.CustomResourceDefinition{}
+	if err := extv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(crd, internal, nil); err != nil {
+		t.Fatal(err)
+	}
+	return internal
 }
 
 func TestAPIServerAcceptsDefinitions(t *testing.T) {
@@ -75,6 +83,20 @@ func TestAPIServerAcceptsDefinitions(t *testing.T) {
 				t.Errorf("%s, %s: %v", configuration, kind, err)
 			}
 		}
+	}
+}
+
+func TestAPIServerAcceptsInput(t *testing.T) {
+	content, err := os.ReadFile("../../package/function/input/tmi.fn.crossplane.io_inputs.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	crd := &extv1.CustomResourceDefinition{}
+	if err := yaml.UnmarshalStrict(content, crd); err != nil {
+		t.Fatal(err)
+	}
+	if err := crdvalidation.ValidateCustomResourceDefinition(t.Context(), internalCRD(t, crd)).ToAggregate(); err != nil {
+		t.Error(err)
 	}
 }
 
