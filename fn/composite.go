@@ -32,8 +32,14 @@ type Component struct {
 // of an XR with neither is targetNamespace, from the function's Input.
 //
 // The errors are the values of the wrong type, and a name or a namespace that
-// cannot be had. The component holds what could be read nevertheless.
+// cannot be had. The component holds what could be read nevertheless. Nothing
+// is read of a spec that is too large.
 func ReadComponent(xr *structpb.Struct, targetNamespace string) (*Component, field.ErrorList) {
+	if errs := validateSize(xr); len(errs) > 0 {
+		c := &Component{}
+		c.Spec.SetDefaults()
+		return c, errs
+	}
 	read := &struct {
 		Metadata struct {
 			Name      string `json:"name"`

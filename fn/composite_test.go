@@ -1,6 +1,7 @@
 package fn
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -126,6 +127,29 @@ func TestReadComponent(t *testing.T) {
 			got := want{name: c.Name, namespace: c.Namespace, nameField: c.NameField.String(), namespaceField: c.NamespaceField.String(), namespaced: c.Namespaced, errs: errs}
 			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(want{}), byField); diff != "" {
 				t.Errorf("\n%s\nReadComponent(...): -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestReadComponentTooLarge(t *testing.T) {
+	t.Parallel()
+
+	cases := map[string]struct {
+		reason string
+		image  int
+		want   string
+	}{
+		"Fits":     {"What fits should be read.", maxSpecSize - 100, "spec.jobSubjects: Required value: name at least one NATS subject whose messages are this component's jobs"},
+		"TooLarge": {"What does not fit should not be looked at.", maxSpecSize, `spec: Invalid value: "327703 bytes": must have at most 327680 bytes in all; put large data into a Secret or into the image`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			xr := fromYAML(t, "{metadata: {name: a, namespace: team}, spec: {image: "+strings.Repeat("x", tc.image)+"}}")
+			c, errs := ReadComponent(xr, "")
+			if diff := cmp.Diff(tc.want, sentence(withRules(errs, ValidateComponent(c, nil)))); diff != "" {
+				t.Errorf("\n%s\nReadComponent(...), ValidateComponent(...): -want, +got:\n%s", tc.reason, diff)
 			}
 		})
 	}

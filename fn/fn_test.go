@@ -224,14 +224,6 @@ func works(names ...string) requestOption {
 	}
 }
 
-// isThere adds an observed resource.
-func isThere(name, object string) requestOption {
-	return func(t testing.TB, req *fnv1.RunFunctionRequest) {
-		t.Helper()
-		req.Observed.Resources[name] = &fnv1.Resource{Resource: fromYAML(t, object)}
-	}
-}
-
 func withInput(input string) requestOption {
 	return func(t testing.TB, req *fnv1.RunFunctionRequest) {
 		t.Helper()
@@ -1599,9 +1591,9 @@ func TestRunFunctionLongMessages(t *testing.T) {
 	t.Parallel()
 
 	xr := fromYAML(t, aNamespaced)
-	subjects := make([]any, 1000)
+	subjects := make([]any, 200)
 	for i := range subjects {
-		subjects[i] = strings.Repeat("$", 5000) + fmt.Sprint(i)
+		subjects[i] = strings.Repeat("$", 300) + fmt.Sprint(i)
 	}
 	l, err := structpb.NewList(subjects)
 	if err != nil {

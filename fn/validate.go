@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/structpb"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -25,10 +27,17 @@ const (
 	// maxJobSubjects that a component may have.
 	maxJobSubjects = 1000
 
+	// maxSpecSize is how many bytes the spec may have in all, as protobuf. It
+	// bounds what one call can cost, and the manifests: a provider-kubernetes
+	// Object holds its manifest up to three times (spec, status and the last
+	// applied one), and etcd takes no more than 1.5 MiB.
+	maxSpecSize = 320 << 10
+
+	// maxSecretRefs that a component may have.
+	maxSecretRefs = 1000
+
 	// maxConfigSize is how many bytes the names and values of the config may
-	// have in all. A provider-kubernetes Object holds its manifest up to three
-	// times (spec, status and the last applied one), and etcd takes no more
-	// than 1.5 MiB.
+	// have in all.
 	maxConfigSize = 256 << 10
 
 	// ackWaitVariable is the config entry that the consumer's ack wait is
@@ -59,6 +68,15 @@ func ValidateComponent(c *Component, allowedSubjects []string) field.ErrorList {
 		errs = append(errs, validateScratchVolume(c.Spec.ScratchVolume, spec.Child("scratchVolume"))...)
 	}
 	return append(errs, validateScaling(&c.Spec.Scaling, spec.Child("scaling"))...)
+}
+
+// validateSize returns an error if the spec is too large to be looked at.
+func validateSize(xr *structpb.Struct) field.ErrorList {
+	if size := proto.Size(value(xr, "spec")); size > maxSpecSize {
+		return field.ErrorList{field.Invalid(field.NewPath("spec"), fmt.Sprintf("%d bytes", size),
+			fmt.Sprintf("must have at most %d bytes in all; put large data into a Secret or into the image", maxSpecSize))}
+	}
+	return nil
 }
 
 // withRules returns the errors of reading the component together with those of
@@ -204,6 +222,9 @@ func validateEnvironment(spec *v1alpha1.TMIComponentSpec, path *field.Path) fiel
 		}
 	}
 
+	if len(spec.SecretRefs) > maxSecretRefs {
+		return append(errs, field.TooMany(path.Child("secretRefs"), len(spec.SecretRefs), maxSecretRefs))
+	}
 	seen := make(map[string]bool, len(spec.SecretRefs))
 	for i, ref := range spec.SecretRefs {
 		p := path.Child("secretRefs").Index(i)

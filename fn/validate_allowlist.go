@@ -13,10 +13,24 @@ import (
 	"tmi.dev/function-tmicomponent/input/v1alpha1"
 )
 
+const (
+	// maxCIDRs and maxClusterPeers that an allowlist may have. There is a rule
+	// of the NetworkPolicy for each.
+	maxCIDRs        = 1000
+	maxClusterPeers = 256
+
+	// maxRulePorts of all the allowlist's rules together. Each rule repeats
+	// the ports, so that a few thousand of both would fill the memory.
+	maxRulePorts = 4096
+)
+
 func validateAllowlist(a *v1alpha1.Allowlist, path *field.Path) field.ErrorList {
 	if a == nil || len(a.CIDRs) == 0 && len(a.ClusterPeers) == 0 && !a.OpenInternet {
 		return field.ErrorList{field.Required(path, "spec.egress allowlist needs something to allow: "+
 			"give at least one of cidrs, clusterPeers, openInternet, or use egress none")}
+	}
+	if errs := validateAllowlistSize(a, path); len(errs) > 0 {
+		return errs
 	}
 	var errs field.ErrorList
 	for i, cidr := range a.CIDRs {
@@ -34,6 +48,33 @@ func validateAllowlist(a *v1alpha1.Allowlist, path *field.Path) field.ErrorList 
 		errs = append(errs, validatePorts(peer.Ports, p.Child("ports"))...)
 	}
 	return append(errs, validatePorts(a.Ports, path.Child("ports"))...)
+}
+
+// validateAllowlistSize returns an error for whatever would make the
+// NetworkPolicy too large to be applied.
+func validateAllowlistSize(a *v1alpha1.Allowlist, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if n := len(a.CIDRs); n > maxCIDRs {
+		errs = append(errs, field.TooMany(path.Child("cidrs"), n, maxCIDRs))
+	}
+	if n := len(a.ClusterPeers); n > maxClusterPeers {
+		errs = append(errs, field.TooMany(path.Child("clusterPeers"), n, maxClusterPeers))
+	}
+	own, shared := 0, len(a.CIDRs)
+	if a.OpenInternet {
+		shared++
+	}
+	for _, peer := range a.ClusterPeers {
+		if len(peer.Ports) == 0 {
+			shared++
+		}
+		own += len(peer.Ports)
+	}
+	if n := own + shared*max(1, len(a.Ports)); n > maxRulePorts {
+		errs = append(errs, field.Invalid(path.Child("ports"), len(a.Ports), fmt.Sprintf(
+			"the rules must have at most %d ports in all, not %d: each range and peer repeats them; name fewer ports, or wider ranges", maxRulePorts, n)))
+	}
+	return errs
 }
 
 // refusedCIDR returns why a range cannot be allowed, or nothing if it can.

@@ -1,6 +1,7 @@
 package fn
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,6 +35,27 @@ func TestValidateAllowlist(t *testing.T) {
 		"PeerPorts":    {"Ports are ports.", peers(v1alpha1.ClusterPeer{PodSelector: app, Ports: []int32{80, 0, 65536, -1}}), []string{"Invalid value allowlist.clusterPeers[0].ports[1]", "Invalid value allowlist.clusterPeers[0].ports[2]", "Invalid value allowlist.clusterPeers[0].ports[3]"}},
 		"Ports":        {"So are the allowlist's.", &v1alpha1.Allowlist{OpenInternet: true, Ports: []int32{-443, 443, 70000}}, []string{"Invalid value allowlist.ports[0]", "Invalid value allowlist.ports[2]"}},
 		"LongLabelKey": {"A long key is not repeated whole.", peers(v1alpha1.ClusterPeer{PodSelector: map[string]string{strings.Repeat("x", 10000): strings.Repeat("y", 10000)}}), []string{"Invalid value allowlist.clusterPeers[0].podSelector", "Invalid value allowlist.clusterPeers[0].podSelector[" + strings.Repeat("x", 64) + "...]"}},
+		"MostPorts": {
+			"As many ports as the policy may name in all are fine.",
+			&v1alpha1.Allowlist{OpenInternet: true, CIDRs: slices.Repeat([]string{"203.0.113.0/24"}, 15), Ports: slices.Repeat([]int32{443}, 256)}, nil,
+		},
+		"TooManyPorts": {
+			"One more is too many: each range and each peer without ports of its own repeats the ports.",
+			&v1alpha1.Allowlist{
+				OpenInternet: true, CIDRs: slices.Repeat([]string{"203.0.113.0/24"}, 14), Ports: slices.Repeat([]int32{443}, 256),
+				ClusterPeers: []v1alpha1.ClusterPeer{{PodSelector: app}, {PodSelector: app, Ports: []int32{80}}},
+			},
+			[]string{"Invalid value allowlist.ports"},
+		},
+		"TooManyOfAll": {
+			"There are bounds for ranges and for peers, too.",
+			&v1alpha1.Allowlist{CIDRs: slices.Repeat([]string{"x"}, maxCIDRs+1), ClusterPeers: slices.Repeat([]v1alpha1.ClusterPeer{{}}, maxClusterPeers+1)},
+			[]string{"Too many allowlist.cidrs", "Too many allowlist.clusterPeers"},
+		},
+		"MostOfAll": {
+			"As many ranges and peers as there may be are fine.",
+			&v1alpha1.Allowlist{CIDRs: slices.Repeat([]string{"203.0.113.0/24"}, maxCIDRs), ClusterPeers: slices.Repeat([]v1alpha1.ClusterPeer{{PodSelector: app}}, maxClusterPeers)}, nil,
+		},
 		"AllAtOnce": {
 			"All is told at once.",
 			&v1alpha1.Allowlist{CIDRs: []string{"x", "203.0.113.0/24", "::/0"}, ClusterPeers: []v1alpha1.ClusterPeer{{}}, Ports: []int32{0}},

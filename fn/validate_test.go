@@ -78,6 +78,10 @@ func TestValidateComponent(t *testing.T) {
 			s.Scaling = v1alpha1.Scaling{MinReplicas: &minReplicas, MaxReplicas: &maxReplicas, QueueDepthTarget: &target}
 		})
 	}
+	manyRefs := make([]v1alpha1.SecretRef, 1001)
+	for i := range manyRefs {
+		manyRefs[i] = ref(fmt.Sprintf("A%d", i), "s", "k")
+	}
 	manySubjects := make([]string, 1001)
 	for i := range manySubjects {
 		manySubjects[i] = fmt.Sprintf("jobs.%d", i)
@@ -181,6 +185,8 @@ func TestValidateComponent(t *testing.T) {
 		"RefTwice":    {"No variable is given twice.", args{c: refs(ref("A", "s", "k"), ref("B", "s", "k"), ref("A", "t", "k"))}, []string{"Duplicate value spec.secretRefs[2].name"}},
 		"RefReserved": {"The certificate's places are the platform's.", args{c: refs(ref("TMI_NATS_TLS_KEY_FILE", "s", "k"))}, []string{"Invalid value spec.secretRefs[0].name"}},
 		"RefAckWait":  {"The ack wait cannot be a secret: the consumer needs it.", args{c: refs(ref("TMI_JOB_ACK_WAIT", "s", "k"))}, []string{"Invalid value spec.secretRefs[0].name"}},
+		"RefMost":     {"A thousand are fine.", args{c: refs(manyRefs[:1000]...)}, nil},
+		"RefTooMany":  {"More are too many.", args{c: refs(manyRefs...)}, []string{"Too many spec.secretRefs"}},
 		"RefAndConfig": {"Nor is one given in config as well.", args{c: with(func(s *v1alpha1.TMIComponentSpec) {
 			s.Config, s.SecretRefs = map[string]string{"A": ""}, []v1alpha1.SecretRef{ref("A", "s", "k")}
 		})}, []string{"Duplicate value spec.secretRefs[0].name"}},
@@ -288,7 +294,7 @@ func TestValidateComponentMessages(t *testing.T) {
 		},
 		"Allowed": {
 			"What is allowed should be said as it is for this component.",
-			args{spec(func(s *v1alpha1.TMIComponentSpec) {}), []string{"work.{namespace}.>", "{name}.*"}},
+			args{namedComponent(), []string{"work.{namespace}.>", "{name}.*"}},
 			`spec.jobSubjects[0]: Forbidden: "jobs.extract.pdf" is not allowed here: the platform allows work.team-a.>, tmi-extractor.*`,
 		},
 		"Posture": {
