@@ -70,9 +70,6 @@ const (
 	ReasonWaitingForJetStream = "WaitingForJetStream"
 )
 
-// conditionTypes in the order of their appearance.
-var conditionTypes = []string{TypeSpecValid, TypeJetStreamReady, TypeNetworkPolicyReady, TypeDeploymentReady, TypeScaledObjectReady}
-
 // A Condition is one of those that every response sets. Nothing in it changes
 // by itself, such as a depth or a time: that would make a reconcile loop.
 type Condition struct {

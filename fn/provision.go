@@ -143,8 +143,7 @@ func judge(outcome nats.Outcome, err error) jetStream {
 		unready:      true,
 		condition:    isFalse(TypeJetStreamReady, string(nats.Rejected), err.Error()),
 	}
-	var e *nats.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*nats.Error](err); ok {
 		js.condition.Reason, js.condition.Message = string(e.Reason), e.Message
 		switch e.Reason { //nolint:exhaustive // The others may pass by themselves.
 		case nats.NameCollision, nats.SubjectOverlap, nats.Drifted:

@@ -1,6 +1,7 @@
 package fn
 
 import (
+	"maps"
 	"strings"
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
@@ -171,9 +172,7 @@ func setCompositeStatus(rsp *fnv1.RunFunctionResponse, req *fnv1.RunFunctionRequ
 	}})
 	fields := composite.GetResource().GetFields()
 	if status := fields["status"].GetStructValue(); status.GetFields() != nil {
-		for k, v := range ours.GetFields() {
-			status.Fields[k] = v
-		}
+		maps.Copy(status.GetFields(), ours.GetFields())
 		return
 	}
 	fields["status"] = structpb.NewStructValue(ours)
