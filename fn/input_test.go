@@ -17,7 +17,7 @@ import (
 func TestReadInput(t *testing.T) {
 	t.Parallel()
 
-	seconds := func(n time.Duration) *metav1.Duration { return &metav1.Duration{Duration: n * time.Second} }
+	seconds := func(n int64) *metav1.Duration { return &metav1.Duration{Duration: time.Duration(n) * time.Second} }
 	type args struct {
 		input string
 		ttl   v1beta1.TTL
