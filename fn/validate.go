@@ -36,6 +36,10 @@ const (
 	// maxSecretRefs that a component may have.
 	maxSecretRefs = 1000
 
+	// maxSubjectTokens of one subject. A nats-server, too, handles more with
+	// more effort; and what it costs to find overlaps grows with it.
+	maxSubjectTokens = 32
+
 	// maxConfigSize is how many bytes the names and values of the config may
 	// have in all.
 	maxConfigSize = 256 << 10
@@ -137,6 +141,10 @@ func validateJobSubjects(c *Component, allowed []string, path *field.Path) field
 	for i, s := range subjects {
 		if err := nats.ValidateSubject(s); err != nil {
 			errs = append(errs, field.Invalid(path.Index(i), protostruct.Truncated(s), err.Error()))
+			continue
+		}
+		if n := strings.Count(s, ".") + 1; n > maxSubjectTokens {
+			errs = append(errs, field.Invalid(path.Index(i), protostruct.Truncated(s), fmt.Sprintf("must have at most %d tokens, not %d", maxSubjectTokens, n)))
 			continue
 		}
 		if why := reservedSubject(s); why != "" {

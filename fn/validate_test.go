@@ -136,6 +136,8 @@ func TestValidateComponent(t *testing.T) {
 		"TwiceWildcard":  {"Nor a wildcard.", args{c: subjects("a.>", "a.>")}, []string{"Duplicate value spec.jobSubjects[1]"}},
 		"Overlap":        {"None overlaps another, in either order.", args{c: subjects("a.b", "a.*", "c.>", "c.d.e")}, []string{"Invalid value spec.jobSubjects[1]", "Invalid value spec.jobSubjects[3]"}},
 		"OverlapCross":   {"Wildcards in different places overlap.", args{c: subjects("a.*.c", "a.b.*")}, []string{"Invalid value spec.jobSubjects[1]"}},
+		"MostTokens":     {"Subjects have as many tokens as anybody needs.", args{c: subjects("jobs" + strings.Repeat(".x", 31))}, nil},
+		"TooManyTokens":  {"More would cost too much to compare.", args{c: subjects("jobs" + strings.Repeat(".x", 32))}, []string{"Invalid value spec.jobSubjects[0]"}},
 		"MostSubjects":   {"A thousand are fine.", args{c: subjects(manySubjects[:1000]...)}, nil},
 		"TooManySubject": {"More are too many.", args{c: subjects(manySubjects...)}, []string{"Too many spec.jobSubjects"}},
 

@@ -102,11 +102,15 @@ func (t *SubjectTree) find(tokens []string) (string, bool) {
 	case wildcardRest:
 		return t.first()
 	case wildcardOne:
-		for _, name := range slices.Sorted(maps.Keys(t.children)) {
-			if s, found := t.children[name].find(tokens[1:]); found {
-				return s, true
+		// The least of them, since a map has no order; and without sorting,
+		// since this may be the whole tree, for each subject of wildcards.
+		least := ""
+		for _, child := range t.children {
+			if s, found := child.find(tokens[1:]); found && (least == "" || s < least) {
+				least = s
 			}
 		}
+		return least, least != ""
 	default:
 		for _, name := range []string{token, wildcardOne} {
 			if child := t.children[name]; child != nil {
