@@ -71,6 +71,8 @@ func (l *Lab) startAPIServer(ctx context.Context) error {
 	// Tests look often, and at many things: the client must not be the
 	// bottleneck.
 	config.QPS, config.Burst = 500, 1000
+	// That XRDs with claims are deprecated, for one, is known.
+	config.WarningHandler = rest.NoWarnings{}
 	httpClient, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return err

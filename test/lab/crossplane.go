@@ -41,7 +41,7 @@ func (l *Lab) startCrossplane(ctx context.Context) error {
 		tool: "crossplane",
 		args: []string{
 			"core", "init",
-			"--crds-path=" + filepath.Join(module, "cluster", "crds"),
+			"--cr-ds-path=" + filepath.Join(module, "cluster", "crds"),
 			"--enable-webhooks=false",
 			"--tlsca-secret-name=" + crossplaneCASecret,
 			"--tls-client-secret-name=" + crossplaneClientSecret,

@@ -203,14 +203,19 @@ func run(ctx context.Context, dir string, c command) error {
 func Eventually(ctx context.Context, f func(context.Context) error) error {
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
+	var last error
 	for {
 		err := f(ctx)
 		if err == nil {
 			return nil
 		}
+		// What was only cut short says nothing.
+		if ctx.Err() == nil || last == nil {
+			last = err
+		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("gave up (%w): %w", context.Cause(ctx), err)
+			return fmt.Errorf("gave up (%w): %w", context.Cause(ctx), last)
 		case <-ticker.C:
 		}
 	}
