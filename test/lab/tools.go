@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // tools finds the pinned programs, which `tools/build` builds.
@@ -58,6 +59,10 @@ func (t tools) version(ctx context.Context, program string) (string, error) {
 
 func (t tools) ask(ctx context.Context, question, program string) (string, error) {
 	cmd := exec.CommandContext(ctx, filepath.Join(t.root, "tools", "build"), question, program)
+	// It may be building, which takes minutes: end that too when nobody waits
+	// for it any more.
+	cmd.SysProcAttr = processGroup()
+	cmd.Cancel = func() error { signalGroup(cmd, syscall.SIGKILL); return nil }
 	out, err := cmd.Output()
 	if err != nil {
 		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
