@@ -24,12 +24,13 @@ func Encode(v any) *structpb.Struct {
 // EncodeMap returns the content of an unstructured object, in which what is
 // there is meant, zero or not.
 func EncodeMap(m map[string]any) *structpb.Struct {
-	return encode(reflect.ValueOf(m)).GetStructValue()
+	return encodeMap(reflect.ValueOf(m))
 }
 
 func encodeStruct(v reflect.Value) *structpb.Struct {
 	fields := fieldsOf(v.Type())
-	s := &structpb.Struct{Fields: make(map[string]*structpb.Value, len(fields))}
+	// Of the many fields that Kubernetes' types have, few are set.
+	s := &structpb.Struct{Fields: make(map[string]*structpb.Value)}
 	for _, f := range fields {
 		fv := v.FieldByIndex(f.index)
 		if fv.IsZero() {
@@ -55,29 +56,37 @@ func said(v reflect.Value, ev *structpb.Value) bool {
 	}
 }
 
+var (
+	quantityType    = reflect.TypeFor[resource.Quantity]()
+	intOrStringType = reflect.TypeFor[intstr.IntOrString]()
+)
+
+// encode looks at types rather than at values where it can: to take a struct
+// out of a reflect.Value is to copy it.
 func encode(v reflect.Value) *structpb.Value {
-	switch x := v.Interface().(type) {
-	case *structpb.Struct:
-		return structpb.NewStructValue(x)
-	case resource.Quantity:
-		return structpb.NewStringValue(x.String())
-	case intstr.IntOrString:
-		if x.Type == intstr.String {
-			return structpb.NewStringValue(x.StrVal)
-		}
-		return structpb.NewNumberValue(float64(x.IntVal))
-	}
 	switch v.Kind() { //nolint:exhaustive // An API type has no other kinds.
-	case reflect.Pointer, reflect.Interface:
+	case reflect.Pointer:
+		if s, is := v.Interface().(*structpb.Struct); is {
+			return structpb.NewStructValue(s)
+		}
+		return encode(v.Elem())
+	case reflect.Interface:
 		return encode(v.Elem())
 	case reflect.Struct:
+		switch v.Type() {
+		case quantityType:
+			q := v.Interface().(resource.Quantity) //nolint:forcetypeassert // It is of that type.
+			return structpb.NewStringValue(q.String())
+		case intOrStringType:
+			x := v.Interface().(intstr.IntOrString) //nolint:forcetypeassert // It is of that type.
+			if x.Type == intstr.String {
+				return structpb.NewStringValue(x.StrVal)
+			}
+			return structpb.NewNumberValue(float64(x.IntVal))
+		}
 		return structpb.NewStructValue(encodeStruct(v))
 	case reflect.Map:
-		s := &structpb.Struct{Fields: make(map[string]*structpb.Value, v.Len())}
-		for iter := v.MapRange(); iter.Next(); {
-			s.Fields[iter.Key().String()] = encode(iter.Value())
-		}
-		return structpb.NewStructValue(s)
+		return structpb.NewStructValue(encodeMap(v))
 	case reflect.Slice:
 		l := &structpb.ListValue{Values: make([]*structpb.Value, v.Len())}
 		for i := range v.Len() {
@@ -94,4 +103,25 @@ func encode(v reflect.Value) *structpb.Value {
 		// Only a manifest of ours can be at fault here, not what a user wrote.
 		panic(fmt.Sprintf("protostruct cannot encode %s", v.Type()))
 	}
+}
+
+// encodeMap encodes the two types of maps that manifests are full of without
+// reflection.
+func encodeMap(v reflect.Value) *structpb.Struct {
+	s := &structpb.Struct{Fields: make(map[string]*structpb.Value, v.Len())}
+	switch m := v.Interface().(type) {
+	case map[string]string:
+		for k, text := range m {
+			s.Fields[k] = structpb.NewStringValue(text)
+		}
+	case map[string]any:
+		for k, value := range m {
+			s.Fields[k] = encode(reflect.ValueOf(value))
+		}
+	default:
+		for iter := v.MapRange(); iter.Next(); {
+			s.Fields[iter.Key().String()] = encode(iter.Value())
+		}
+	}
+	return s
 }
