@@ -1,0 +1,16 @@
+module tmi.dev/function-tmicomponent/tools/pinned/govulncheck
+
+go 1.26.0
+
+tool golang.org/x/vuln/cmd/govulncheck
+
+// The pin. All else follows from it.
+require golang.org/x/vuln v1.9.0 // indirect
+
+require (
+	golang.org/x/mod v0.42.0 // indirect
+	golang.org/x/sync v0.24.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/telemetry v0.0.0-20261010193011-f71dc92da45e // indirect
+	golang.org/x/tools v0.52.0 // indirect
+)
