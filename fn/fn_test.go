@@ -915,6 +915,9 @@ func TestRunFunctionTellsTheSameInConditionAndResult(t *testing.T) {
 			t.Parallel()
 			rsp, err := tc.f.RunFunction(t.Context(), tc.args)
 			wellFormed(t, rsp, err)
+			if len(rsp.GetResults()) != 1 {
+				t.Fatalf("\n%s\nwant one result, got %v", tc.reason, rsp.GetResults())
+			}
 			for _, c := range rsp.GetConditions() {
 				if c.GetType() != tc.condition {
 					continue
@@ -1117,7 +1120,7 @@ func TestRunFunctionIsDeterministic(t *testing.T) {
 				}
 				rsp, err := f.RunFunction(t.Context(), req)
 				wellFormed(t, rsp, err)
-				if got := rsp.GetResults()[0].GetSeverity(); got != tc.want {
+				if len(rsp.GetResults()) == 0 || rsp.GetResults()[0].GetSeverity() != tc.want {
 					t.Fatalf("\n%s\nwant %s, got %s", tc.reason, tc.want, rsp.GetResults())
 				}
 				gotProto, err := proto.MarshalOptions{Deterministic: true}.Marshal(rsp)
@@ -1604,6 +1607,9 @@ func TestRunFunctionLongMessages(t *testing.T) {
 	req.Observed.Composite.Resource = xr
 	rsp, err := New().RunFunction(t.Context(), req)
 	wellFormed(t, rsp, err)
+	if len(rsp.GetResults()) != 1 {
+		t.Fatalf("want one result, got %v", rsp.GetResults())
+	}
 	message := rsp.GetResults()[0].GetMessage()
 	if !strings.HasSuffix(message, "; and more") {
 		t.Errorf("want a message that says that there is more, got one that ends %q", message[max(0, len(message)-50):])
