@@ -6,6 +6,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // buildProviderPackage builds the package of provider-kubernetes from the
@@ -39,6 +41,9 @@ func (l *Lab) runProvider(ctx context.Context, p Package) error {
 	return l.runPackage(ctx, p, packageRuntime{
 		certificates: certificates,
 		run: func(ctx context.Context) error {
+			if err := l.waitForObjects(ctx); err != nil {
+				return err
+			}
 			var health, metrics, webhook int
 			if err := l.ports.freeAll(&health, &metrics, &webhook); err != nil {
 				return err
@@ -62,6 +67,25 @@ func (l *Lab) runProvider(ctx context.Context, p Package) error {
 			})
 			return err
 		},
+	})
+}
+
+// waitForObjects waits until the provider's kinds are served. The provider
+// waits for its CRDs too, but once only: when one is established and not yet
+// to be discovered, which takes the API server a moment, it gives up on that
+// kind without a word and needs a restart. In a cluster, pulling its image is
+// time enough.
+func (l *Lab) waitForObjects(ctx context.Context) error {
+	return l.within(ctx, startTimeout, func(ctx context.Context) error {
+		for _, apiVersion := range []string{"kubernetes.crossplane.io/v1alpha2", "kubernetes.m.crossplane.io/v1alpha1"} {
+			list := &unstructured.UnstructuredList{}
+			list.SetAPIVersion(apiVersion)
+			list.SetKind("ObjectList")
+			if err := l.Client.List(ctx, list); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
