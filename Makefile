@@ -107,7 +107,9 @@ unit: ## unit tests, with the race detector where there is concurrency
 .PHONY: integration
 integration: ## tests against a real nats-server and real schemas
 	@echo "== integration tests"
-	@packages=$$(go list -C test ./... | grep -v '/test/render$$') && go test -C test -race $(GOTESTFLAGS) $$packages
+	@# Those of nats first and alone: they are about time, too.
+	@go test -C test -race $(GOTESTFLAGS) ./jetstream
+	@packages=$$(go list -C test ./... | grep -vE '/test/(jetstream|render)$$') && go test -C test -race $(GOTESTFLAGS) $$packages
 
 .PHONY: render-test
 render-test: ## every case through the real Crossplane, against golden files

@@ -62,7 +62,7 @@ const documentStart = "---\n"
 // tells of composed resources in the order of a map, another one each time.
 func sortResults(rendered string) string {
 	var resources, results []string
-	for _, document := range strings.Split(rendered, documentStart) {
+	for document := range strings.SplitSeq(rendered, documentStart) {
 		if isResult(document) {
 			results = append(results, document)
 		} else {

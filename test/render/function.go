@@ -28,7 +28,7 @@ func StartFunction(ctx context.Context, program, natsURL string) (*Function, err
 		if natsURL != "" {
 			cmd.Env = append(cmd.Env, "TMI_NATS_URL="+natsURL)
 		}
-		p, err := start(ctx, cmd, listens(address))
+		p, err := start(ctx, cmd, listens(ctx, address))
 		if err != nil {
 			return nil, err
 		}

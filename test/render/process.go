@@ -78,9 +78,9 @@ func (p *process) Stop() {
 }
 
 // listens returns an error as long as nothing listens at address.
-func listens(address string) func() error {
+func listens(ctx context.Context, address string) func() error {
 	return func() error {
-		conn, err := net.DialTimeout("tcp", address, time.Second)
+		conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", address)
 		if err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -117,11 +118,8 @@ func (f form) render(t *testing.T, component string, extra map[string]any) (stri
 	composition := readYAML(t, repository.Path("package", "configuration", f.configuration, "composition.yaml"))
 	step := composition["spec"].(map[string]any)["pipeline"].([]any)[0].(map[string]any)
 	input := step["input"].(map[string]any)
-	for _, fields := range []map[string]any{f.input, extra} {
-		for field, value := range fields {
-			input[field] = value
-		}
-	}
+	maps.Copy(input, f.input)
+	maps.Copy(input, extra)
 	changed := filepath.Join(dir, "composition.yaml")
 	writeYAML(t, changed, composition)
 
