@@ -22,6 +22,7 @@ var (
 	ErrSubjectEmptyToken = errors.New("a subject must have no empty token: no dot at either end, and no two in a row")
 	ErrSubjectSpace      = errors.New("a subject must hold no white space, no control character, and only valid UTF-8")
 	ErrSubjectRest       = errors.New("the wildcard > must be a subject's last token")
+	ErrSubjectWildcard   = errors.New("a token that begins with a wildcard must be nothing but that wildcard")
 )
 
 // ValidateSubject returns why a NATS server would not take s as the subject of
@@ -40,6 +41,9 @@ func ValidateSubject(s string) error {
 			return ErrSubjectEmptyToken
 		case t == wildcardRest && i < len(tokens)-1:
 			return ErrSubjectRest
+		// Parts of nats-server take such a token for a wildcard, and others not.
+		case len(t) > 1 && (strings.HasPrefix(t, wildcardOne) || strings.HasPrefix(t, wildcardRest)):
+			return ErrSubjectWildcard
 		}
 	}
 	return nil

@@ -27,6 +27,8 @@ func TestValidateSubject(t *testing.T) {
 		"LineBreak":     {"A line break would end the protocol's line.", "jobs.x\r\nPUB y", ErrSubjectSpace},
 		"Null":          {"Control characters are refused.", "jobs.\x00", ErrSubjectSpace},
 		"InvalidUTF8":   {"What is no UTF-8 cannot be sent as JSON.", "jobs.\xff", ErrSubjectSpace},
+		"StarGoesOn":    {"A token is a wildcard or is none: server.SubjectsCollide takes *0 for one, and delivery does not.", "jobs.*0.x", ErrSubjectWildcard},
+		"RestGoesOn":    {"The same goes for >.", "jobs.>0", ErrSubjectWildcard},
 		"RestNotLast":   {"Nothing comes after >.", "jobs.>.pdf", ErrSubjectRest},
 		"RestAndNoMore": {"> alone is valid; whether it is allowed is another matter.", ">", nil},
 	}
