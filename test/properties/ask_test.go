@@ -36,7 +36,11 @@ type fataler interface {
 
 // ask asks the function about a component, without NATS.
 func ask(t fataler, xr *structpb.Struct) *draw.Answer {
-	answer, err := draw.Ask(context.Background(), fn.New(), xr, offline)
+	return askOf(t, fn.New(), xr, offline)
+}
+
+func askOf(t fataler, function *fn.Function, xr, in *structpb.Struct) *draw.Answer {
+	answer, err := draw.Ask(context.Background(), function, xr, in)
 	if err != nil {
 		t.Fatal(err)
 	}

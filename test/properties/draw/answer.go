@@ -13,9 +13,9 @@ import (
 type Answer struct {
 	*fnv1.RunFunctionResponse
 
-	// Manifests that the function composes, by the names of their Objects. None
-	// if it refuses the component.
-	Manifests map[string]*unstructured.Unstructured
+	// Objects that the function composes, and the manifests in them, by the
+	// names of the Objects. None if it refuses the component.
+	Objects, Manifests map[string]*unstructured.Unstructured
 }
 
 // Ask asks the function about a composite that is new. The input may be nil.
@@ -28,9 +28,10 @@ func Ask(ctx context.Context, function fnv1.FunctionRunnerServiceServer, xr, inp
 	if err != nil {
 		return nil, err
 	}
-	a := &Answer{RunFunctionResponse: rsp, Manifests: map[string]*unstructured.Unstructured{}}
+	a := &Answer{RunFunctionResponse: rsp, Objects: map[string]*unstructured.Unstructured{}, Manifests: map[string]*unstructured.Unstructured{}}
 	for name, r := range rsp.GetDesired().GetResources() {
 		object := &unstructured.Unstructured{Object: r.GetResource().AsMap()}
+		a.Objects[name] = object
 		manifest, found, err := unstructured.NestedMap(object.Object, "spec", "forProvider", "manifest")
 		if err != nil || !found {
 			return nil, fmt.Errorf("%s has no manifest: %w", name, err)

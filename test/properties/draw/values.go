@@ -23,9 +23,9 @@ var (
 	badImages = []string{"", " ", " a", "a ", "a b", "\ta", "a\n", "a\u00a0", "\u2003a", "a\u3000", "\ufeffa", "a\u0085", "\x00", "a\x7f", "\u200b"}
 
 	subjectHeads = []string{"jobs", "jobs-", "größe", "日本", "a$", "a_INBOX", "a*b", "a>", "-", "/", "%", "\\", "\"", "'", "{}", "😀"}
-	subjectTails = []string{"x", "*", ">", "*.*", "*.>", "a.*.c", "a*", ">a", "$JS", "_INBOX.x", "ü.ö", repeated("t", 200), repeated("t.", 40) + "t"}
+	subjectTails = []string{"x", "*", ">", "*.*", "*.>", "a.*.c", "a*", "a>", "$JS", "_INBOX.x", "ü.ö", "\ufffd", "\u200b", "\ufeff", "\u202e", repeated("t", 200), repeated("t.", 29) + "t"}
 	badSubjects  = []any{
-		"", ".", "..", "a.", ".a", "a..b", "*", ">", "*.a", "a.>.b", "jobs.>", "jobs.*.x", "$JS.API.>", "$SYS.x", "$", "_INBOX.a", "_INBOX",
+		"", ".", "..", "a.", ".a", "a..b", "*", ">", "*.a", "a.>.b", "jobs.>", "jobs.*.x", "$JS.API.>", "$SYS.x", "$", "a.*b", "a.>b", "**", ">>", "_INBOX.a", "_INBOX",
 		"a b", "a.\tb", "a\x00", "a.\u00a0", "a.\u2028", "a.\u3000", "a.\u0085", "a.\u200b", "a.\ufeff", "\u202ea", repeated("t", 5000), repeated("a.", 500) + "a", nil, 1, []any{},
 	}
 
