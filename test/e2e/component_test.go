@@ -27,11 +27,14 @@ import (
 
 const (
 	pollInterval = 100 * time.Millisecond
-	// soon is how long something may take that happens by itself. It is far
-	// above what it takes on a quiet machine: a slow one is no failure.
-	soon = 60 * time.Second
-	// later is for what waits for the steady TTL of 60 s first.
-	later = 120 * time.Second
+	// soon is how long something may take that happens by itself: far longer
+	// than it takes, which on a busy machine is no failure. It is longer, too,
+	// than Crossplane takes to look at a component that it does not listen to,
+	// as it does for five minutes after one changed a lot, at its creation: the
+	// steady TTL.
+	soon = 90 * time.Second
+	// later is for what happens in two such steps.
+	later = 180 * time.Second
 )
 
 // The conditions that the function sets.

@@ -34,6 +34,11 @@ const (
 	legacyWorkers   = 3
 )
 
+// legacyKinds are those that the old controller made.
+var legacyKinds = [][2]string{
+	{"apps/v1", "Deployment"}, {"networking.k8s.io/v1", "NetworkPolicy"}, {"keda.sh/v1alpha1", "ScaledObject"},
+}
+
 // legacy is what must be the same after the takeover as before it.
 var legacy struct {
 	identities      map[string]types.UID // of the Deployment, its pods and the rest
@@ -248,22 +253,21 @@ func leaveOldController(ctx context.Context, l *lab.Lab) error {
 		client.FieldOwner("kubectl-rollout")); err != nil {
 		return err
 	}
+	// kubectl patch, of everything that belongs to it
+	for _, kind := range legacyKinds {
+		u := lab.Object(kind[0], kind[1])
+		u.SetNamespace(legacyNamespace)
+		u.SetName(legacyName)
+		if err := l.Client.Patch(ctx, u, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"ownerReferences":null}}`)),
+			client.FieldOwner("kubectl-patch")); err != nil {
+			return err
+		}
+	}
 	// kubectl delete tmicomponent --cascade=orphan
 	u := lab.Object("tmi.dev/v1alpha1", "TMIComponent")
 	u.SetNamespace(legacyNamespace)
 	u.SetName(legacyName)
 	if err := l.Client.Delete(ctx, u, client.PropagationPolicy(metav1.DeletePropagationOrphan)); err != nil {
-		return err
-	}
-	if err := lab.Eventually(ctx, func(ctx context.Context) error {
-		if err := l.Client.Get(ctx, client.ObjectKeyFromObject(d), d); err != nil {
-			return err
-		}
-		if owners := d.GetOwnerReferences(); len(owners) > 0 {
-			return fmt.Errorf("the Deployment still belongs to %s %s", owners[0].Kind, owners[0].Name)
-		}
-		return nil
-	}); err != nil {
 		return err
 	}
 	// kubectl delete crd tmicomponents.tmi.dev
@@ -280,9 +284,7 @@ func leaveOldController(ctx context.Context, l *lab.Lab) error {
 // identities are those of everything that the old component consists of.
 func identities(ctx context.Context, c client.Client) (map[string]types.UID, error) {
 	uids := map[string]types.UID{}
-	for _, kind := range [][2]string{
-		{"apps/v1", "Deployment"}, {"v1", "Pod"}, {"networking.k8s.io/v1", "NetworkPolicy"}, {"keda.sh/v1alpha1", "ScaledObject"},
-	} {
+	for _, kind := range append([][2]string{{"v1", "Pod"}}, legacyKinds...) {
 		list := &unstructured.UnstructuredList{}
 		list.SetAPIVersion(kind[0])
 		list.SetKind(kind[1] + "List")

@@ -96,6 +96,9 @@ func (r *recorder) watch(ctx context.Context, apiVersion, kind string, ofInteres
 		defer w.Stop()
 		for event := range w.ResultChan() {
 			u, ok := event.Object.(*unstructured.Unstructured)
+			if ctx.Err() != nil {
+				return
+			}
 			if !ok {
 				r.t.Errorf("the watch of %s broke: %v", kind, event.Object)
 				return

@@ -16,9 +16,18 @@ import (
 // Standard, with all that a spec can add to a pod.
 func testRestricted(t *testing.T) {
 	t.Parallel()
-	c := newComponent(t, "modest", func(spec map[string]any) {
+	const namespace, name = "team-modest", "modest"
+	createNamespace(t, namespace)
+	// KEDA resolves the workers' environment, and does not scale without it.
+	if err := cluster.Client.Create(context.Background(), &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		StringData: map[string]string{"token": "none"},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	c := newComponentIn(t, namespace, name, func(spec map[string]any) {
 		spec["scratchVolume"] = map[string]any{"mountPath": "/scratch", "sizeLimit": "16Mi"}
-		spec["secretRefs"] = []any{map[string]any{"name": "TOKEN", "secretName": "modest", "secretKey": "token"}}
+		spec["secretRefs"] = []any{map[string]any{"name": "TOKEN", "secretName": name, "secretKey": "token"}}
 		spec["scaling"].(map[string]any)["minReplicas"] = int64(2)
 	})
 

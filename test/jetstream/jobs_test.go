@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"tmi.dev/function-tmicomponent/nats"
@@ -26,7 +27,8 @@ func TestJobsSurviveUpdates(t *testing.T) {
 	}
 	must(t, p, with(0))
 
-	publisher, err := jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(256), jetstream.WithPublishAsyncTimeout(patient))
+	publisher, err := jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(256), jetstream.WithPublishAsyncTimeout(patient),
+		jetstream.WithPublishAsyncErrHandler(func(_ jetstream.JetStream, _ *natsgo.Msg, err error) { t.Errorf("a job was not taken: %v", err) }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,8 +59,15 @@ func TestJobsSurviveUpdates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	stream, err := js(t, nc).Stream(t.Context(), "TMI_BUSY")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := stream.CachedInfo().State.Msgs; got != jobs {
+		t.Errorf("want %d jobs stored, got %d", jobs, got)
+	}
 	if got := c.CachedInfo().NumPending; got != jobs {
-		t.Errorf("want %d pending, got %d", jobs, got)
+		t.Errorf("want %d jobs pending, got %d", jobs, got)
 	}
 	seen := make(map[string]bool, jobs)
 	for len(seen) < jobs {
