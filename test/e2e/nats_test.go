@@ -17,6 +17,7 @@ import (
 func testNATSDown(t *testing.T) {
 	running := newComponent(t, "running")
 	running.waitReady()
+	eventually(t, soon, func() error { return running.hasReplicas(0) })
 	r := record(t, running)
 
 	cluster.NATS.Stop()
@@ -48,9 +49,7 @@ func testNATSDown(t *testing.T) {
 		if _, err := c.consumer(); err != nil {
 			t.Error(err)
 		}
-		if err := c.hasReplicas(0); err != nil {
-			t.Error(err)
-		}
+		eventually(t, soon, func() error { return c.hasReplicas(0) })
 	}
 	r.stop()
 	r.wantNone("deletions while NATS was down", func(ch change) bool { return ch.event == watch.Deleted })

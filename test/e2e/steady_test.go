@@ -22,6 +22,7 @@ func testSteadyState(t *testing.T) {
 	awake.publish(12)
 	eventually(t, later, func() error { return awake.hasReplicas(3) })
 	awake.calm()
+	eventually(t, later, func() error { return asleep.hasReplicas(0) })
 	awake.waitReady()
 	quiet(t, asleep, awake)
 
