@@ -2,7 +2,6 @@ package fn
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -1666,35 +1665,3 @@ func (r *recorder) Debug(msg string, kv ...any) {
 }
 func (r *recorder) WithValues(...any) logging.Logger { return r }
 func (r *recorder) text() string                     { return strings.Join(r.lines, "\n") }
-
-// FuzzRunFunction takes any composite and Input at all, as JSON.
-func FuzzRunFunction(f *testing.F) {
-	xr, input := richest(f)
-	for _, xr := range []*structpb.Struct{xr, fromYAML(f, aClaim), fromYAML(f, aNamespaced), fromYAML(f, anInvalid)} {
-		x, err := json.Marshal(xr.AsMap())
-		if err != nil {
-			f.Fatal(err)
-		}
-		i, err := json.Marshal(input.AsMap())
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(x, i)
-		f.Add(x, []byte(`{}`))
-	}
-	function := configured(found(nats.Provisioned))
-	f.Fuzz(func(t *testing.T, x, i []byte) {
-		req := request(t, aClaim, works())
-		req.Observed.Composite.Resource, req.Input = &structpb.Struct{}, &structpb.Struct{}
-		if protojson.Unmarshal(x, req.GetObserved().GetComposite().GetResource()) != nil || protojson.Unmarshal(i, req.GetInput()) != nil {
-			t.Skip()
-		}
-		rsp, err := function.RunFunction(t.Context(), req)
-		wellFormed(t, rsp, err)
-		for _, r := range rsp.GetResults() {
-			if r.GetReason() == "InternalError" {
-				t.Error(r.GetMessage())
-			}
-		}
-	})
-}
