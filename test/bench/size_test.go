@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"context"
 	"fmt"
 	"testing"
 
@@ -39,10 +38,7 @@ func BenchmarkSize(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				measure(b, 1, func(int) error {
-					_, err := f.RunFunction(context.Background(), req)
-					return err
-				})
+				measure(b, 1, inProcess(f, req))
 			})
 		}
 	}

@@ -41,7 +41,7 @@ const (
 )
 
 func main() {
-	file := flag.String("f", filepath.Join("..", "example", "component.yaml"), "the claim to apply")
+	file := flag.String("f", filepath.Join("example", "component.yaml"), "the claim to apply")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -1,0 +1,66 @@
+# Targets that look harder than `make test` does, or measure. The Makefile at
+# the top includes this.
+
+.PHONY: bench fuzz properties supply-chain vulnerabilities licences sbom reproducible
+
+# How long and how often bench measures, how long fuzz looks for each target,
+# and how many components properties draws.
+BENCHTIME ?= 2000x
+BENCHCOUNT ?= 5
+FUZZTIME ?= 1m
+CHECKS ?= 3000
+
+# The binary as it goes into the image, and what it is made of.
+BINARY_FLAGS := -trimpath -buildvcs=false -ldflags='-s -w -buildid='
+BINARY_SOURCES := go.mod go.sum main.go fn input nats
+
+bench: ## the function beside what cannot be faster; see docs/performance.md
+	@tools/build benchstat
+	@mkdir -p _output
+	@echo "== benchmarks"
+	@go test -C test ./bench -run='^$$' -bench=. -benchtime=$(BENCHTIME) -count=$(BENCHCOUNT) -timeout=60m > _output/bench.txt || { cat _output/bench.txt; exit 1; }
+	@benchstat=$$(tools/build --path benchstat) && \
+	$$benchstat -filter='.name:(RunFunction OR CannedResponse)' -row=/c -col='.name@(CannedResponse RunFunction)' _output/bench.txt && \
+	$$benchstat -filter='.name:Create' -row=.name -col='/by@(nats.go provisioner)' _output/bench.txt && \
+	$$benchstat -filter='.name:(RunFunctionJetStream OR TwoRequests OR InProcess OR Size)' _output/bench.txt
+	@echo "== the process"
+	@cd test && go run ./bench/cmd/process
+
+fuzz: ## look for input that breaks the function, a minute for each target
+	@for target in $$(sed -n 's/^func \(Fuzz[A-Za-z]*\).*/\1/p' test/fuzz/*_test.go); do \
+		echo "== $$target" && go test -C test ./fuzz -run='^$$' -fuzz="^$$target\$$" -fuzztime=$(FUZZTIME) -fuzzminimizetime=20x || exit; done
+
+properties: ## thousands of drawn components, against a real API server and a real nats-server
+	@tools/build etcd kube-apiserver
+	@echo "== properties"
+	@go test -C test -tags=e2e -count=1 -timeout=60m -v ./properties ./policy -rapid.checks=$(CHECKS)
+
+supply-chain: licences sbom reproducible vulnerabilities ## licences, SBOM, the same binary twice, known vulnerabilities
+
+# Without the internet, GOVULNDB names a copy of the database.
+vulnerabilities: ## known vulnerabilities in what the binary calls; asks vuln.go.dev
+	@tools/build govulncheck
+	@echo "== known vulnerabilities"
+	@$$(tools/build --path govulncheck) .
+
+licences: ## fail if a module in the binary has a licence that asks for more than a notice
+	@tools/build go-licenses
+	@echo "== licences"
+	@$$(tools/build --path go-licenses) check . --ignore=tmi.dev/function-tmicomponent \
+		--allowed_licenses=Apache-2.0,BSD-2-Clause,BSD-3-Clause,ISC,MIT 2> >(grep -v 'contains non-Go code' >&2)
+
+sbom: ## what is in the binary, as CycloneDX, into _output
+	@tools/build cyclonedx-gomod
+	@mkdir -p _output
+	@CGO_ENABLED=0 go build $(BINARY_FLAGS) -o _output/function .
+	@$$(tools/build --path cyclonedx-gomod) bin -json -licenses -version=$(VERSION) -output=_output/function.cdx.json _output/function
+	@echo "== SBOM: _output/function.cdx.json"
+
+reproducible: ## build the binary in two places from nothing, and compare
+	@echo "== reproducible"
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
+	for n in one another; do \
+		mkdir $$dir/$$n && tar -c $(BINARY_SOURCES) | tar -x -C $$dir/$$n && \
+		GOCACHE=$$dir/cache-$$n CGO_ENABLED=0 go build -C $$dir/$$n $(BINARY_FLAGS) -o ../function-$$n . || exit; \
+	done && \
+	cmp $$dir/function-one $$dir/function-another && echo "both builds are the same"
