@@ -35,7 +35,7 @@ type CLI struct {
 	MaxRecvMessageSize int    `default:"4" help:"Largest request that is received, in MiB."`
 	MetricsAddress     string `default:":8080" help:"Address at which to serve Prometheus metrics; empty serves none."`
 
-	NATSURL           string `env:"TMI_NATS_URL" help:"NATS servers, separated by commas, where the function's Input names none. It must hold no credentials." name:"nats-url"`
+	NATSURL           string `env:"TMI_NATS_URL" help:"NATS servers, separated by commas, where the function's Input names none." name:"nats-url"`
 	NATSTLSCAFile     string `env:"TMI_NATS_TLS_CA_FILE" help:"CA that signs the NATS servers' certificates, in PEM. The system's CAs are not trusted then." name:"nats-tls-ca-file"`
 	NATSTLSCertFile   string `env:"TMI_NATS_TLS_CERT_FILE" help:"Client certificate for NATS, in PEM." name:"nats-tls-cert-file"`
 	NATSTLSKeyFile    string `env:"TMI_NATS_TLS_KEY_FILE" help:"Key of the client certificate, in PEM." name:"nats-tls-key-file"`
@@ -55,17 +55,17 @@ func (c *CLI) Validate() error {
 	if c.TTLSteady <= 0 || c.TTLConverging <= 0 {
 		return fmt.Errorf("--ttl-steady and --ttl-converging must be above zero")
 	}
-	for flag, file := range map[string]string{
-		"--nats-tls-ca-file":   c.NATSTLSCAFile,
-		"--nats-tls-cert-file": c.NATSTLSCertFile,
-		"--nats-tls-key-file":  c.NATSTLSKeyFile,
-		"--nats-creds":         c.NATSCreds,
+	for _, f := range []struct{ flag, path string }{
+		{"--nats-tls-ca-file", c.NATSTLSCAFile},
+		{"--nats-tls-cert-file", c.NATSTLSCertFile},
+		{"--nats-tls-key-file", c.NATSTLSKeyFile},
+		{"--nats-creds", c.NATSCreds},
 	} {
-		if file == "" {
+		if f.path == "" {
 			continue
 		}
-		if _, err := os.ReadFile(file); err != nil {
-			return fmt.Errorf("%s cannot be read: %w", flag, err)
+		if _, err := os.ReadFile(f.path); err != nil {
+			return fmt.Errorf("%s cannot be read: %w", f.flag, err)
 		}
 	}
 	if c.NATSURL == "" {

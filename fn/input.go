@@ -35,7 +35,10 @@ func ReadInput(input *structpb.Struct, ttl v1beta1.TTL) (*v1beta1.Input, field.E
 	in := &v1beta1.Input{}
 	var errs field.ErrorList
 	if input != nil {
-		errs = protostruct.Decode(structpb.NewStructValue(input), in, nil)
+		v := structpb.NewStructValue(input)
+		// Crossplane checks no input, so a misspelt field would go unnoticed.
+		errs = append(protostruct.Unknown(v, in, nil), protostruct.Decode(v, in, nil)...)
+		errs = append(errs, validateKind(in)...)
 	}
 	if in.TTL.Steady == nil {
 		in.TTL.Steady = ttl.Steady
@@ -45,6 +48,18 @@ func ReadInput(input *structpb.Struct, ttl v1beta1.TTL) (*v1beta1.Input, field.E
 	}
 	in.SetDefaults()
 	return in, withRules(errs, validateInput(in))
+}
+
+// validateKind returns an error if the input says that it is something else.
+func validateKind(in *v1beta1.Input) field.ErrorList {
+	var errs field.ErrorList
+	if v := v1beta1.GroupVersion.String(); in.APIVersion != "" && in.APIVersion != v {
+		errs = append(errs, field.NotSupported(field.NewPath("apiVersion"), protostruct.Truncated(in.APIVersion), []string{v}))
+	}
+	if in.Kind != "" && in.Kind != v1beta1.Kind {
+		errs = append(errs, field.NotSupported(field.NewPath("kind"), protostruct.Truncated(in.Kind), []string{v1beta1.Kind}))
+	}
+	return errs
 }
 
 func validateInput(in *v1beta1.Input) field.ErrorList {

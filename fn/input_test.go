@@ -93,6 +93,8 @@ func TestReadInputInvalid(t *testing.T) {
 		want   []string // Type and field of each error.
 	}{
 		"Provisioning":     {"Only the three modes are known, and their case counts.", `{nats: {provisioning: ensure}}`, []string{"Unsupported value nats.provisioning"}},
+		"Misspelt":         {"Crossplane checks no input, so that a misspelt field is an error of ours.", `{nats: {ulr: x}, ttl: {stedy: 1s}}`, []string{"Forbidden nats.ulr", "Forbidden ttl.stedy"}},
+		"OtherKind":        {"Another function's input is not for us.", `{apiVersion: pt.fn.crossplane.io/v1beta1, kind: Resources}`, []string{"Unsupported value apiVersion", "Unsupported value kind"}},
 		"ReplicasZero":     {"A stream has at least one replica.", `{nats: {streamReplicas: 0}}`, []string{"Invalid value nats.streamReplicas"}},
 		"ReplicasMany":     {"JetStream holds at most five.", `{nats: {streamReplicas: 6}}`, []string{"Invalid value nats.streamReplicas"}},
 		"TimeoutZero":      {"A timeout is above zero.", `{nats: {timeout: 0s}}`, []string{"Invalid value nats.timeout"}},
@@ -169,16 +171,16 @@ func TestReadInputValid(t *testing.T) {
 		reason string
 		args   string
 	}{
-		"Endpoint6":     {"An IPv6 address has brackets.", `{nats: {monitoringEndpoint: "[2001:db8::1]:8222"}}`},
-		"Endpoint4":     {"An IPv4 address is a host.", `{nats: {monitoringEndpoint: "192.0.2.1:8222"}}`},
-		"Servers":       {"There may be several servers.", `{nats: {url: "tls://a:4222, tls://b:4222"}}`},
-		"MostReplicas":  {"Five replicas are allowed.", `{nats: {streamReplicas: 5}}`},
-		"LongTimeout":   {"A minute is allowed.", `{nats: {timeout: 1m}}`},
-		"ShortTimeout":  {"So are milliseconds.", `{nats: {timeout: 250ms}}`},
-		"DNSMetadata":   {"Some clouds resolve at the metadata address, which is the platform's to allow, on port 53.", `{dnsPeers: [{cidr: 169.254.169.254/32}]}`},
-		"DNS6":          {"DNS may be IPv6.", `{dnsPeers: [{cidr: "fd00::a/128"}]}`},
-		"UnknownFields": {"What is not known is passed over, for newer Inputs.", `{nats: {newer: x}, newer: {a: [1]}}`},
-		"Patterns":      {"Patterns may have placeholders and wildcards.", `{allowedSubjects: ["jobs.{namespace}.{name}.>", "*.x", ">"]}`},
+		"Endpoint6":    {"An IPv6 address has brackets.", `{nats: {monitoringEndpoint: "[2001:db8::1]:8222"}}`},
+		"Endpoint4":    {"An IPv4 address is a host.", `{nats: {monitoringEndpoint: "192.0.2.1:8222"}}`},
+		"Servers":      {"There may be several servers.", `{nats: {url: "tls://a:4222, tls://b:4222"}}`},
+		"MostReplicas": {"Five replicas are allowed.", `{nats: {streamReplicas: 5}}`},
+		"LongTimeout":  {"A minute is allowed.", `{nats: {timeout: 1m}}`},
+		"ShortTimeout": {"So are milliseconds.", `{nats: {timeout: 250ms}}`},
+		"DNSMetadata":  {"Some clouds resolve at the metadata address, which is the platform's to allow, on port 53.", `{dnsPeers: [{cidr: 169.254.169.254/32}]}`},
+		"DNS6":         {"DNS may be IPv6.", `{dnsPeers: [{cidr: "fd00::a/128"}]}`},
+		"Kind":         {"It may say what it is.", `{apiVersion: tmi.fn.crossplane.io/v1beta1, kind: Input, metadata: {name: x, labels: {a: b}}}`},
+		"Patterns":     {"Patterns may have placeholders and wildcards.", `{allowedSubjects: ["jobs.{namespace}.{name}.>", "*.x", ">"]}`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
