@@ -37,6 +37,11 @@ func runWithCluster(m *testing.M) int {
 	options := lab.Options{Configuration: lab.Configuration(*configuration), Progress: os.Stderr}
 	if claims() {
 		options.BeforeInstall = runOldPlatform
+	} else {
+		// What the README recommends. With Crossplane's own value, as in the
+		// other run, a component that was just created is listened to only
+		// now and then.
+		options.CrossplaneFlags = []string{"--circuit-breaker-burst=500"}
 	}
 	var err error
 	if cluster, err = lab.Start(ctx, options); err != nil {

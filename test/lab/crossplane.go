@@ -21,7 +21,7 @@ const (
 
 // startCrossplane prepares the cluster as Crossplane's Helm chart does, with
 // its own init program, and starts its core.
-func (l *Lab) startCrossplane(ctx context.Context) error {
+func (l *Lab) startCrossplane(ctx context.Context, flags []string) error {
 	module, err := l.tools.moduleDir(ctx, "crossplane")
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (l *Lab) startCrossplane(ctx context.Context) error {
 	}
 	l.Crossplane, err = l.startProcess(ctx, command{
 		name: "crossplane",
-		args: []string{
+		args: append([]string{
 			"core", "start", "--debug",
 			"--package-runtime=External",
 			"--enable-webhooks=false",
@@ -89,7 +89,7 @@ func (l *Lab) startCrossplane(ctx context.Context) error {
 			"--xfn-cache-dir=" + caches[1],
 			portFlag("--health-probe-port", health),
 			portFlag("--metrics-port", metrics),
-		},
+		}, flags...),
 		env:   env,
 		ready: serves("http://" + loopback(health) + "/readyz"),
 	})

@@ -34,6 +34,8 @@ type Options struct {
 	Configuration Configuration
 	// Progress is told what is started and how long it took. May be nil.
 	Progress io.Writer
+	// CrossplaneFlags are added to those that Crossplane is started with.
+	CrossplaneFlags []string
 	// BeforeInstall is called when Kubernetes, Crossplane, KEDA and NATS run
 	// and nothing of ours is installed yet. May be nil.
 	BeforeInstall func(context.Context, *Lab) error
@@ -137,7 +139,7 @@ func (l *Lab) startAll(ctx context.Context, o Options) error {
 		l.startControllerManager,
 		l.startScheduler,
 		l.startKwok,
-		l.startCrossplane,
+		func(ctx context.Context) error { return l.startCrossplane(ctx, o.CrossplaneFlags) },
 		inOrder(l.startClusterNames, l.startKEDA),
 	); err != nil {
 		return err
