@@ -115,6 +115,10 @@ type refusal struct {
 	sentence string
 }
 
+// peerOffline is in the description of codeNoPeers if the cluster is large
+// enough, but some of its servers are down.
+const peerOffline = "peer offline"
+
 const (
 	noLeader = "JetStream cannot act on %s at the moment, since too few of its servers are up to agree; the function tries again by itself, and the platform team looks after the servers if it lasts."
 	noRoom   = "JetStream has no room for %s: a limit of the servers or the account on streams, consumers or storage is reached; ask the platform team to raise the limit, or to make room."
@@ -154,8 +158,8 @@ var refusals = map[jetstream.ErrorCode]refusal{
 	codeWQConsumerFiltered: {Rejected, "Another consumer takes jobs from the same stream, which allows for one only, so JetStream refuses %s; ask the platform team to remove the other one."},
 }
 
-// transient reports whether a look that failed so is worth repeating at once:
-// a cluster answers so while it elects a leader.
+// transient reports whether what failed so is worth repeating at once: a cluster
+// refuses requests so while it elects a leader.
 func transient(err error) bool {
 	switch code(err) {
 	case codeNoLeader, codeNotLeader, codeIncompleteResults:
@@ -223,6 +227,9 @@ func explain(err error, thing string, s Settings) *Error {
 		return &Error{Reason: JetStreamUnavailable, Message: "JetStream did not answer in time about " + thing + "; the function tries again by itself, and the platform team looks after the servers if it lasts.", Err: err}
 	case errors.Is(err, context.Canceled):
 		return &Error{Reason: Unreachable, Message: "The look at " + thing + " was cut short; the function tries again by itself.", Err: err}
+	}
+	if code(err) == codeNoPeers && strings.Contains(err.Error(), peerOffline) {
+		return &Error{Reason: JetStreamUnavailable, Message: fmt.Sprintf(noLeader, thing), Err: err}
 	}
 	if r, ok := refusals[code(err)]; ok {
 		return &Error{Reason: r.reason, Message: fmt.Sprintf(r.sentence, thing), Err: err}

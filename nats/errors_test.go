@@ -40,6 +40,7 @@ func TestExplain(t *testing.T) {
 
 		"Replicas":     {reason: "Replicas on a single server.", err: apiError(10074), want: InsufficientResources, message: []string{"single server", "nats.streamReplicas"}},
 		"NoPeers":      {reason: "Replicas beyond the cluster.", err: apiError(10005), want: InsufficientResources, message: []string{"nats.streamReplicas"}},
+		"PeersDown":    {reason: "Replicas within the cluster, some of whose servers are down.", err: &jetstream.APIError{ErrorCode: 10005, Description: "no suitable peers for placement, peer offline"}, want: JetStreamUnavailable, message: []string{"too few of its servers are up"}},
 		"Account":      {reason: "An account's limit.", err: apiError(10002), want: InsufficientResources, message: []string{"raise the limit"}},
 		"Resources":    {reason: "A server's limit.", err: apiError(10023), want: InsufficientResources},
 		"Memory":       {reason: "A server's memory.", err: apiError(10028), want: InsufficientResources},

@@ -21,9 +21,9 @@ const (
 	// Each has its share of the time.
 	maxTries = 3
 
-	// firstPause and longestPause between looks that get an error that may pass
-	// at once, as while a cluster elects a leader. They go on for half of the
-	// time that the call has, so that one without a quorum ends early.
+	// firstPause and longestPause between attempts that get an error that may
+	// pass at once, as while a cluster elects a leader. They go on for half of
+	// the time that the call has, so that one without a quorum ends early.
 	firstPause   = 50 * time.Millisecond
 	longestPause = 400 * time.Millisecond
 )
@@ -161,27 +161,35 @@ type ensurance struct {
 	api        api
 	metrics    *metrics
 	outcome    Outcome
+	// retryUntil is how long errors that may pass are worth another attempt.
+	retryUntil time.Time
 }
 
 // run looks and settles, and starts over if someone else wrote between our look
-// and our write, or if the connection was lost and is back.
+// and our write, if the connection was lost and is back, or if a cluster refused
+// a write or did not answer it, as while it elects a leader.
 func (e *ensurance) run(ctx context.Context) *Error {
-	for look := 1; ; look++ {
+	e.retryUntil = halfOf(ctx)
+	pauses := pauses{until: e.retryUntil}
+	for look := 1; ; {
 		thing, err := e.lookAndSettle(ctx)
-		if err == nil {
-			return nil
-		}
 		var down *downError
 		switch {
+		case err == nil:
+			return nil
+		case transient(err) && pauses.take(ctx):
+			continue
 		case errors.As(err, &down):
 			// Why there is no connection now says more than that it was lost.
 			if now := e.connection.await(ctx); now != nil {
 				return e.explain(now, thing)
 			}
+		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+			// A write without an answer. The next look shows what became of it.
 		case !overtaken(err):
 			return e.explain(err, thing)
 		}
-		if look == maxLooks {
+		if look++; look > maxLooks {
 			return e.explain(err, thing)
 		}
 	}
@@ -219,9 +227,9 @@ func (e *ensurance) look(ctx context.Context) (*jetstream.StreamConfig, *jetstre
 	)
 	go func() {
 		defer close(done)
-		consumer, consumerErr = lookUp(ctx, e.connection, e.api.consumerInfo(e.outcome.Stream, e.outcome.Consumer), e.consumerConfig)
+		consumer, consumerErr = lookUp(ctx, e.connection, e.retryUntil, e.api.consumerInfo(e.outcome.Stream, e.outcome.Consumer), e.consumerConfig)
 	}()
-	stream, streamErr := lookUp(ctx, e.connection, e.api.streamInfo(e.outcome.Stream), e.streamConfig)
+	stream, streamErr := lookUp(ctx, e.connection, e.retryUntil, e.api.streamInfo(e.outcome.Stream), e.streamConfig)
 	<-done
 
 	// One of them is reported, and always the same one.
@@ -259,9 +267,10 @@ func (e *ensurance) consumerConfig(ctx context.Context, js jetstream.JetStream) 
 }
 
 // lookUp asks for a config, and again if there is no answer or an error that may
-// pass at once. It returns nil if the server says that there is none.
-func lookUp[C any](ctx context.Context, c *connection, subject string, request func(context.Context, jetstream.JetStream) (*C, error)) (*C, error) {
-	pause, pausesUntil := firstPause, halfOf(ctx)
+// pass at once, the latter until retryUntil. It returns nil if the server says
+// that there is none.
+func lookUp[C any](ctx context.Context, c *connection, retryUntil time.Time, subject string, request func(context.Context, jetstream.JetStream) (*C, error)) (*C, error) {
+	pauses := pauses{until: retryUntil}
 	for try := 1; ; {
 		config, err := tryOnce(ctx, maxTries-try+1, c, subject, request)
 		switch {
@@ -273,15 +282,30 @@ func lookUp[C any](ctx context.Context, c *connection, subject string, request f
 			return nil, err
 		case errors.Is(err, context.DeadlineExceeded) && try < maxTries:
 			try++
-		case transient(err) && time.Now().Add(pause).Before(pausesUntil):
-			select {
-			case <-time.After(pause):
-			case <-ctx.Done():
-			}
-			pause = min(2*pause, longestPause)
+		case transient(err) && pauses.take(ctx):
 		default:
 			return nil, err
 		}
+	}
+}
+
+// pauses between attempts, each twice as long as the one before.
+type pauses struct {
+	until time.Time
+	last  time.Duration
+}
+
+// take takes a pause, and reports whether there was still time for it.
+func (p *pauses) take(ctx context.Context) bool {
+	p.last = min(max(firstPause, 2*p.last), longestPause)
+	if time.Now().Add(p.last).After(p.until) {
+		return false
+	}
+	select {
+	case <-time.After(p.last):
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 
@@ -303,15 +327,17 @@ func tryOnce[C any](ctx context.Context, triesLeft int, c *connection, subject s
 // settleStream does what the verdict on the stream says.
 func (e *ensurance) settleStream(ctx context.Context, found *jetstream.StreamConfig) (State, error) {
 	v := judgeStream(found, e.request)
+	writing, cancel := context.WithDeadline(ctx, halfOf(ctx))
+	defer cancel()
 	var err error
 	switch v.action {
 	case create:
-		_, err = ask(ctx, e.connection, e.api.streamCreate(e.outcome.Stream), func(ctx context.Context, js jetstream.JetStream) (jetstream.Stream, error) {
+		_, err = ask(writing, e.connection, e.api.streamCreate(e.outcome.Stream), func(ctx context.Context, js jetstream.JetStream) (jetstream.Stream, error) {
 			return js.CreateStream(ctx, StreamConfigFor(e.request.Component, e.request.Replicas))
 		})
 		e.wrote(err, streamCreate, v.change)
 	case update:
-		if v, err = updateStream(ctx, e.connection, e.api, e.request); v.action == update {
+		if v, err = updateStream(writing, e.connection, e.api, e.request); v.action == update {
 			e.wrote(err, streamUpdate, v.change)
 		}
 	}
@@ -324,15 +350,17 @@ func (e *ensurance) settleStream(ctx context.Context, found *jetstream.StreamCon
 // settleConsumer does what the verdict on the consumer says.
 func (e *ensurance) settleConsumer(ctx context.Context, found *jetstream.ConsumerConfig) (State, error) {
 	v := judgeConsumer(found, e.request)
+	writing, cancel := context.WithDeadline(ctx, halfOf(ctx))
+	defer cancel()
 	var err error
 	switch v.action {
 	case create:
-		_, err = ask(ctx, e.connection, e.api.consumerCreate(e.outcome.Stream, e.outcome.Consumer), func(ctx context.Context, js jetstream.JetStream) (jetstream.Consumer, error) {
+		_, err = ask(writing, e.connection, e.api.consumerCreate(e.outcome.Stream, e.outcome.Consumer), func(ctx context.Context, js jetstream.JetStream) (jetstream.Consumer, error) {
 			return js.CreateConsumer(ctx, e.outcome.Stream, ConsumerConfigFor(e.request.Component))
 		})
 		e.wrote(err, consumerCreate, v.change)
 	case update:
-		if v, err = updateConsumer(ctx, e.connection, e.api, e.request); v.action == update {
+		if v, err = updateConsumer(writing, e.connection, e.api, e.request); v.action == update {
 			e.wrote(err, consumerUpdate, v.change)
 		}
 	}
