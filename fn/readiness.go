@@ -1,6 +1,8 @@
 package fn
 
 import (
+	"strings"
+
 	"google.golang.org/protobuf/types/known/structpb"
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
@@ -14,6 +16,10 @@ const (
 	typeProgressing    = "Progressing"
 	typeReplicaFailure = "ReplicaFailure"
 )
+
+// unresolvedReferences is how provider-kubernetes says that what an Object
+// depends on is not there yet.
+const unresolvedReferences = "cannot resolve resource references"
 
 // networkPolicyReadiness tells from the observed Object whether the
 // NetworkPolicy is in place.
@@ -30,6 +36,9 @@ func networkPolicyReadiness(observed *structpb.Struct) Condition {
 func deploymentReadiness(observed *structpb.Struct) Condition {
 	manifest, unready := observedManifest(observed, TypeDeploymentReady, ReasonProgressing)
 	if manifest == nil {
+		if unready.Reason == ReasonNotSynced && strings.Contains(unready.Message, unresolvedReferences) {
+			return isFalse(TypeDeploymentReady, ReasonCreating, "It is created after its NetworkPolicy.")
+		}
 		return unready
 	}
 	generation := value(manifest, "metadata", "generation").GetNumberValue()

@@ -20,10 +20,12 @@ func TestReadiness(t *testing.T) {
 		synced    = `{type: Synced, status: "True", observedGeneration: 2}`
 		notSynced = `{type: Synced, status: "False", reason: ReconcileError, message: "forbidden: no rights"}`
 		ready     = `{type: Ready, status: "True"}`
-		unready   = `{type: Ready, status: "False"}`
-		policy    = `{kind: NetworkPolicy, metadata: {generation: 1}}`
-		available = `{metadata: {generation: 4}, status: {observedGeneration: 4, conditions: [{type: Available, status: "True"}, {type: Progressing, status: "True"}]}}`
-		kedaReady = `{metadata: {generation: 1}, status: {conditions: [{type: Ready, status: "True"}, {type: Active, status: "False"}, {type: Fallback, status: "True"}, {type: Paused, status: "True"}]}}`
+
+		waitsForPolicy = `{type: Synced, status: "False", message: "observe failed: cannot resolve resource references: cannot get referenced resource: networkpolicies \"x\" not found"}`
+		unready        = `{type: Ready, status: "False"}`
+		policy         = `{kind: NetworkPolicy, metadata: {generation: 1}}`
+		available      = `{metadata: {generation: 4}, status: {observedGeneration: 4, conditions: [{type: Available, status: "True"}, {type: Progressing, status: "True"}]}}`
+		kedaReady      = `{metadata: {generation: 1}, status: {conditions: [{type: Ready, status: "True"}, {type: Active, status: "False"}, {type: Fallback, status: "True"}, {type: Paused, status: "True"}]}}`
 	)
 	both := synced + ", " + ready
 
@@ -61,10 +63,11 @@ func TestReadiness(t *testing.T) {
 			args{"deployment", object("2", both, `{metadata: {generation: 1}, spec: {replicas: 0}, status: {observedGeneration: 1, conditions: [{type: Available, status: "True"}]}}`)},
 			want{"TRUE", "Available", ""},
 		},
-		"DeploymentCreating":  {"A Deployment that is not there is being created.", args{"deployment", `{}`}, want{"FALSE", "Creating", ""}},
-		"DeploymentNotSynced": {"What the provider cannot apply should say why.", args{"deployment", object("2", notSynced, available)}, want{"FALSE", "NotSynced", "forbidden: no rights"}},
-		"DeploymentStale":     {"A change that the provider has yet to apply is progressing.", args{"deployment", object("3", both, available)}, want{"FALSE", "Progressing", "latest change"}},
-		"DeploymentNoStatus":  {"A Deployment that Kubernetes has yet to look at is progressing.", args{"deployment", object("2", both, `{metadata: {generation: 1}}`)}, want{"FALSE", "Progressing", "latest change"}},
+		"DeploymentCreating":           {"A Deployment that is not there is being created.", args{"deployment", `{}`}, want{"FALSE", "Creating", ""}},
+		"DeploymentAfterNetworkPolicy": {"That the Deployment waits for its NetworkPolicy is as it should be.", args{"deployment", object("2", waitsForPolicy, "null")}, want{"FALSE", "Creating", "after its NetworkPolicy"}},
+		"DeploymentNotSynced":          {"What the provider cannot apply should say why.", args{"deployment", object("2", notSynced, available)}, want{"FALSE", "NotSynced", "forbidden: no rights"}},
+		"DeploymentStale":              {"A change that the provider has yet to apply is progressing.", args{"deployment", object("3", both, available)}, want{"FALSE", "Progressing", "latest change"}},
+		"DeploymentNoStatus":           {"A Deployment that Kubernetes has yet to look at is progressing.", args{"deployment", object("2", both, `{metadata: {generation: 1}}`)}, want{"FALSE", "Progressing", "latest change"}},
 		"DeploymentGeneration": {
 			"One whose latest change Kubernetes has yet to act on is too, however available the last one was.",
 			args{"deployment", object("2", both, `{metadata: {generation: 5}, status: {observedGeneration: 4, conditions: [{type: Available, status: "True"}]}}`)},
