@@ -176,7 +176,10 @@ func (c change) diff() string {
 	if c.before == nil {
 		return ""
 	}
-	return cmp.Diff(withoutBookkeeping(c.before).Object, withoutBookkeeping(c.after).Object)
+	if diff := cmp.Diff(withoutBookkeeping(c.before).Object, withoutBookkeeping(c.after).Object); diff != "" {
+		return diff
+	}
+	return "nothing but who owns which field:\n" + cmp.Diff(c.before.GetManagedFields(), c.after.GetManagedFields())
 }
 
 // changedBeside says whether a change changed more than some fields.

@@ -5,6 +5,7 @@ package e2e
 import (
 	"context"
 	"testing"
+	"time"
 
 	"tmi.dev/function-tmicomponent/test/lab"
 )
@@ -20,7 +21,7 @@ func testRestarts(t *testing.T) {
 	eventually(t, later, func() error { return old.hasReplicas(workers) })
 	old.calm()
 	old.waitReady()
-	quiet(t, old)
+	quiet(t, 10*time.Second, old)
 	r := record(t, old)
 
 	for _, part := range []struct {
