@@ -66,7 +66,7 @@ var (
 func encode(v reflect.Value) *structpb.Value {
 	switch v.Kind() { //nolint:exhaustive // An API type has no other kinds.
 	case reflect.Pointer:
-		if s, is := v.Interface().(*structpb.Struct); is {
+		if s, is := reflect.TypeAssert[*structpb.Struct](v); is {
 			return structpb.NewStructValue(s)
 		}
 		return encode(v.Elem())
