@@ -400,14 +400,22 @@ func (c *component) report() {
 	if err := cluster.Client.List(context.Background(), events); err != nil {
 		fmt.Fprintf(&out, "  events: %v\n", err)
 	}
-	slices.SortFunc(events.Items, func(a, b corev1.Event) int { return a.LastTimestamp.Compare(b.LastTimestamp.Time) })
+	slices.SortFunc(events.Items, func(a, b corev1.Event) int { return eventTime(a).Compare(eventTime(b)) })
 	for _, e := range events.Items {
 		if slices.Contains(names, e.InvolvedObject.Name) {
-			fmt.Fprintf(&out, "  event %s %s %s %s (%d times): %s\n", e.LastTimestamp.Format(time.TimeOnly),
-				e.InvolvedObject.Kind, e.Type, e.Reason, e.Count, e.Message)
+			fmt.Fprintf(&out, "  event %s %s %s %s (%d times): %s\n", eventTime(e).Format(time.TimeOnly),
+				e.InvolvedObject.Kind, e.Type, e.Reason, max(e.Count, 1), e.Message)
 		}
 	}
 	c.t.Logf("%s, after the failure:\n%s  logs: %s", c, out.String(), cluster.Logs())
+}
+
+// eventTime is when an event happened last, for both APIs of events.
+func eventTime(e corev1.Event) time.Time {
+	if e.LastTimestamp.IsZero() {
+		return e.EventTime.Time
+	}
+	return e.LastTimestamp.Time
 }
 
 // createNamespace creates a team's namespace, which enforces the restricted
