@@ -20,9 +20,7 @@ func testScaling(t *testing.T) {
 	c.publish(jobs)
 	eventually(t, later, func() error { return c.hasReplicas(workers) })
 	t.Logf("%d jobs took it from 0 to %d workers in %s", jobs, workers, time.Since(published).Round(pollInterval))
-	if err := c.isReady(); err != nil {
-		t.Errorf("with %d workers: %v", workers, err)
-	}
+	c.waitReady()
 
 	done := time.Now()
 	c.work(jobs)

@@ -2,6 +2,8 @@ package lab
 
 import (
 	"context"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -71,6 +73,8 @@ func (l *Lab) startClusterNames(ctx context.Context) error {
 	}
 	services := map[string]string{ClusterMonitoringEndpoint: l.NATS.Monitoring}
 	server := &http.Server{ReadHeaderTimeout: startTimeout, Handler: &httputil.ReverseProxy{
+		// That a server which a test has stopped does not answer is no news.
+		ErrorLog: log.New(io.Discard, "", 0),
 		Rewrite: func(r *httputil.ProxyRequest) {
 			// A Service that is not there fails as in a cluster: nothing
 			// listens behind its name.
