@@ -2,10 +2,10 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 
-	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"tmi.dev/function-tmicomponent/fn"
@@ -26,33 +26,24 @@ func BenchmarkRunFunctionJetStream(b *testing.B) {
 	benchmark(b, f, req)
 }
 
-// BenchmarkTwoRequests is what cannot be left out of that: a request about the
-// stream and one about the consumer, at the same time.
+// BenchmarkTwoRequests is what cannot be left out of that: nats.go asks about
+// the stream and about the consumer, at the same time.
 func BenchmarkTwoRequests(b *testing.B) {
-	url := natsd.Start(b)
-	js := natsd.Connect(b, url)
+	js := natsd.Connect(b, natsd.Start(b))
 	component := nats.Component{Namespace: "team", Name: "extractor", JobSubjects: []string{"jobs.extract"}}
 	create(b.Context(), b, js, component)
 
-	connection, err := natsgo.Connect(url)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(connection.Close)
-	ask := func(subject string) error {
-		_, err := connection.RequestWithContext(b.Context(), subject, nil)
-		return err
-	}
 	stream, consumer := nats.StreamName(component.Name), nats.ConsumerName(component.Name)
 	for _, concurrency := range []int{1, 16} {
 		b.Run(fmt.Sprintf("c=%d", concurrency), func(b *testing.B) {
 			measure(b, concurrency, func(int) error {
 				done := make(chan error, 1)
-				go func() { done <- ask("$JS.API.CONSUMER.INFO." + stream + "." + consumer) }()
-				if err := ask("$JS.API.STREAM.INFO." + stream); err != nil {
-					return err
-				}
-				return <-done
+				go func() {
+					_, err := js.Consumer(context.Background(), stream, consumer)
+					done <- err
+				}()
+				_, err := js.Stream(context.Background(), stream)
+				return errors.Join(err, <-done)
 			})
 		})
 	}
