@@ -117,5 +117,6 @@ render-test: ## every case through the real Crossplane, against golden files
 	@echo "== render tests"
 	@go test -C test $(GOTESTFLAGS) ./render
 
-# On a whole cluster: e2e, lab and demo.
--include test/e2e.mk
+# On a whole cluster: e2e, lab and demo. Harder looks, and measures: bench,
+# fuzz, properties and supply-chain.
+-include test/e2e.mk test/quality.mk

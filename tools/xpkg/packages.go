@@ -6,7 +6,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
+
+	"github.com/Masterminds/semver/v3"
 )
 
 const (
@@ -14,8 +17,12 @@ const (
 	packagedRegistry = "xpkg.crossplane.io"
 	// functionPath is the function's path in any registry. Crossplane makes
 	// the Function's name from it, which the Compositions refer to.
-	functionPath = "tmi-dev/function-tmicomponent"
+	functionPath = "tmi-dev/" + functionName
 )
+
+// functionDependency is how package/configuration depends on the function: the
+// lines that a build writes its registry and its versions into.
+var functionDependency = regexp.MustCompile(`(?m)^( +)package: ` + regexp.QuoteMeta(packagedRegistry+"/"+functionPath) + `\n +version: .*$`)
 
 // function builds the function's package for one architecture.
 func (b *builder) function(ctx context.Context, arch string) error {
@@ -30,7 +37,7 @@ func (b *builder) function(ctx context.Context, arch string) error {
 	if err := writeRuntimeImage(image, program, arch); err != nil {
 		return err
 	}
-	return b.xpkg(ctx, "function-tmicomponent-"+arch, filepath.Join(b.root, "package", "function"), "--embed-runtime-image-tarball="+image)
+	return b.xpkg(ctx, functionName+"-"+arch, filepath.Join(b.root, "package", "function"), "--embed-runtime-image-tarball="+image)
 }
 
 // configuration builds a Configuration's package. It holds no program, so one
@@ -40,29 +47,46 @@ func (b *builder) configuration(ctx context.Context, name string) error {
 	if err := os.CopyFS(staged, os.DirFS(filepath.Join(b.root, "package", "configuration", name))); err != nil {
 		return err
 	}
-	if err := dependOnRegistry(filepath.Join(staged, "crossplane.yaml"), b.registry); err != nil {
+	if err := dependOn(filepath.Join(staged, "crossplane.yaml"), b.registry, b.constraint); err != nil {
 		return err
 	}
-	return b.xpkg(ctx, "configuration-tmicomponent-"+name, staged)
+	return b.xpkg(ctx, configurationName+name, staged)
 }
 
-// dependOnRegistry makes a Configuration look for the function in registry.
-func dependOnRegistry(path, registry string) error {
+// constraintFor returns which versions of the function the Configurations of
+// that version take: no older one, and none with a new major version. Releases
+// take only releases; a pre-release takes pre-releases, too.
+func constraintFor(version string) (string, error) {
+	v, err := semver.StrictNewVersion(strings.TrimPrefix(version, "v"))
+	if err != nil || v.Metadata() != "" {
+		return "", fmt.Errorf("-version %s must be a semantic version such as v1.2.3 or v1.2.3-rc.1", version)
+	}
+	next := fmt.Sprintf("v%d.0.0", v.Major()+1)
+	if v.Prerelease() != "" {
+		// Without a pre-release of its own, the bound would take none.
+		next += "-0"
+	}
+	return fmt.Sprintf(">=%s, <%s", version, next), nil
+}
+
+// dependOn makes a Configuration look for the function in registry, in a
+// version that the constraint allows.
+func dependOn(path, registry, constraint string) error {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	dependency := packagedRegistry + "/" + functionPath
-	if n := strings.Count(string(content), dependency); n != 1 {
-		return fmt.Errorf("%s names %s %d times, not once", path, dependency, n)
+	if n := len(functionDependency.FindAll(content, -1)); n != 1 {
+		return fmt.Errorf("%s depends on %s/%s %d times, not once", path, packagedRegistry, functionPath, n)
 	}
-	changed := strings.Replace(string(content), dependency, registry+"/"+functionPath, 1)
+	changed := functionDependency.ReplaceAllString(string(content),
+		fmt.Sprintf("${1}package: %s/%s\n${1}version: %q", registry, functionPath, constraint))
 	return os.WriteFile(path, []byte(changed), 0o644)
 }
 
 // xpkg runs `crossplane xpkg build`.
 func (b *builder) xpkg(ctx context.Context, name, dir string, flags ...string) error {
-	file := filepath.Join(b.out, name+".xpkg")
+	file := filepath.Join(b.out, name+extension)
 	args := append([]string{
 		"xpkg", "build",
 		"--package-root=" + dir,
