@@ -17,7 +17,7 @@ import (
 
 // A hundred components, applied at once, all become Ready.
 func testHundred(t *testing.T) {
-	const count, limit = 100, 5 * time.Minute
+	const count, limit = 100, 8 * time.Minute
 	const namespace = "team-crowd"
 	createNamespace(t, namespace)
 	t.Logf("the function's memory before: %s", functionMemory())
