@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"google.golang.org/grpc/health"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"tmi.dev/function-tmicomponent/fn"
 	"tmi.dev/function-tmicomponent/input/v1beta1"
@@ -42,6 +43,8 @@ type CLI struct {
 	NATSTLSServerName string `env:"TMI_NATS_TLS_SERVER_NAME" help:"Name that the NATS servers' certificates must bear, if not the URL's host." name:"nats-tls-server-name"`
 	NATSCreds         string `env:"TMI_NATS_CREDS" help:"NATS credentials file (.creds)." name:"nats-creds"`
 
+	AllowedSubjects []string `env:"TMI_ALLOWED_SUBJECTS" help:"Patterns that every job subject must lie within, whichever Composition a component uses; {namespace} and {name} stand for the component's. The Input's allowedSubjects can only narrow them. Any subject by default." placeholder:"jobs.{namespace}.>"`
+
 	TTLSteady     time.Duration `default:"${ttl_steady}" help:"When Crossplane is to call again for a component that is as it should be, where the Input does not say." name:"ttl-steady"`
 	TTLConverging time.Duration `default:"${ttl_converging}" help:"The same for a component on its way there." name:"ttl-converging"`
 }
@@ -52,8 +55,11 @@ func (c *CLI) Validate() error {
 	if c.MaxRecvMessageSize < 1 {
 		return fmt.Errorf("--max-recv-message-size must be at least 1 (MiB), not %d", c.MaxRecvMessageSize)
 	}
-	if c.TTLSteady <= 0 || c.TTLConverging <= 0 {
-		return fmt.Errorf("--ttl-steady and --ttl-converging must be above zero")
+	if c.TTLSteady < fn.MinTTL || c.TTLConverging < fn.MinTTL {
+		return fmt.Errorf("--ttl-steady and --ttl-converging must be at least %s", fn.MinTTL)
+	}
+	if errs := fn.ValidateAllowedSubjects(c.AllowedSubjects, field.NewPath("--allowed-subjects")); len(errs) > 0 {
+		return errs.ToAggregate()
 	}
 	for _, f := range []struct{ flag, path string }{
 		{"--nats-tls-ca-file", c.NATSTLSCAFile},
@@ -113,6 +119,7 @@ func (c *CLI) Run() error {
 			fn.WithLogger(log),
 			fn.WithStreamProvisioner(provisioner),
 			fn.WithDefaultNATS(c.settings()),
+			fn.WithAllowedSubjects(c.AllowedSubjects),
 			fn.WithDefaultTTL(v1beta1.TTL{
 				Steady:     &metav1.Duration{Duration: c.TTLSteady},
 				Converging: &metav1.Duration{Duration: c.TTLConverging},

@@ -25,6 +25,8 @@ type Function struct {
 	provisioner StreamProvisioner
 	nats        nats.Settings
 	ttl         v1beta1.TTL
+
+	allowedSubjects []string
 }
 
 // An Option configures a Function.
@@ -50,6 +52,13 @@ func WithDefaultNATS(s nats.Settings) Option {
 // keep the Input's own defaults.
 func WithDefaultTTL(ttl v1beta1.TTL) Option {
 	return func(f *Function) { f.ttl = ttl }
+}
+
+// WithAllowedSubjects sets patterns that every job subject must lie within,
+// beside the Input's: whichever Composition a team chooses, these hold. All are
+// allowed by default. See ValidateAllowedSubjects for what a pattern may be.
+func WithAllowedSubjects(patterns []string) Option {
+	return func(f *Function) { f.allowedSubjects = patterns }
 }
 
 // New returns a Function.
@@ -86,7 +95,7 @@ func (f *Function) RunFunction(ctx context.Context, req *fnv1.RunFunctionRequest
 		refuse(rsp, req, ReasonInvalidInput, "the Composition's pipeline step cannot be used: "+sentence(errs))
 		return rsp, nil
 	}
-	if errs := withRules(specErrs, ValidateComponent(component, in.AllowedSubjects)); len(errs) > 0 {
+	if errs := withRules(specErrs, ValidateComponent(component, f.allowedSubjects, in.AllowedSubjects)); len(errs) > 0 {
 		log.Debug("Refused the component", "errors", sentence(errs))
 		refuse(rsp, req, ReasonInvalidSpec, sentence(errs))
 		return rsp, nil

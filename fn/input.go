@@ -16,13 +16,18 @@ import (
 
 	"tmi.dev/function-tmicomponent/fn/protostruct"
 	"tmi.dev/function-tmicomponent/input/v1beta1"
-	"tmi.dev/function-tmicomponent/nats"
 )
 
 const (
-	// maxTimeout of all that one call does with NATS. Crossplane gives a whole
-	// reconcile two minutes.
+	// minTimeout and maxTimeout of all that one call does with NATS. Crossplane
+	// gives a whole reconcile two minutes.
+	minTimeout = time.Millisecond
 	maxTimeout = time.Minute
+
+	// MinTTL keeps Crossplane from calling without rest. maxTTL is how long a
+	// stream that is lost may at most go unnoticed.
+	MinTTL = time.Second
+	maxTTL = 24 * time.Hour
 
 	// maxStreamReplicas that a JetStream cluster can hold.
 	maxStreamReplicas = 5
@@ -88,15 +93,11 @@ func validateInput(in *v1beta1.Input) field.ErrorList {
 	if in.TargetNamespace != "" {
 		errs = append(errs, invalidEach(field.NewPath("targetNamespace"), in.TargetNamespace, validation.IsDNS1123Label(in.TargetNamespace))...)
 	}
-	for i, p := range expandSubjectPatterns(in.AllowedSubjects, "namespace", "name") {
-		if err := nats.ValidateSubject(p); err != nil {
-			errs = append(errs, field.Invalid(field.NewPath("allowedSubjects").Index(i), protostruct.Truncated(in.AllowedSubjects[i]), err.Error()))
-		}
-	}
+	errs = append(errs, ValidateAllowedSubjects(in.AllowedSubjects, field.NewPath("allowedSubjects"))...)
 
 	ttl := field.NewPath("ttl")
-	errs = append(errs, validateDuration(in.TTL.Steady, 0, ttl.Child("steady"))...)
-	return append(errs, validateDuration(in.TTL.Converging, 0, ttl.Child("converging"))...)
+	errs = append(errs, validateDuration(in.TTL.Steady, MinTTL, maxTTL, ttl.Child("steady"))...)
+	return append(errs, validateDuration(in.TTL.Converging, MinTTL, maxTTL, ttl.Child("converging"))...)
 }
 
 // nameConflicts returns an error for each of our composed resources whose name
@@ -124,7 +125,7 @@ func validateInputNATS(n *v1beta1.NATS, path *field.Path) field.ErrorList {
 	if r := n.StreamReplicas; r != nil && (*r < 1 || *r > maxStreamReplicas) {
 		errs = append(errs, field.Invalid(path.Child("streamReplicas"), *r, fmt.Sprintf("must be 1 to %d", maxStreamReplicas)))
 	}
-	errs = append(errs, validateDuration(n.Timeout, maxTimeout, path.Child("timeout"))...)
+	errs = append(errs, validateDuration(n.Timeout, minTimeout, maxTimeout, path.Child("timeout"))...)
 
 	if !isHostPort(n.MonitoringEndpoint) {
 		errs = append(errs, field.Invalid(path.Child("monitoringEndpoint"), protostruct.Truncated(n.MonitoringEndpoint),
@@ -154,14 +155,10 @@ func validateEnum[T ~string](value T, valid []T, path *field.Path) field.ErrorLi
 	return field.ErrorList{field.NotSupported(path, T(protostruct.Truncated(string(value))), valid)}
 }
 
-// validateDuration returns an error unless d is above zero and, with a limit
-// above zero, at most that.
-func validateDuration(d *metav1.Duration, limit time.Duration, path *field.Path) field.ErrorList {
-	if d.Duration <= 0 {
-		return field.ErrorList{field.Invalid(path, d.Duration.String(), "must be above zero")}
-	}
-	if limit > 0 && d.Duration > limit {
-		return field.ErrorList{field.Invalid(path, d.Duration.String(), fmt.Sprintf("must be at most %s", limit))}
+// validateDuration returns an error unless d is within the bounds.
+func validateDuration(d *metav1.Duration, least, most time.Duration, path *field.Path) field.ErrorList {
+	if d.Duration < least || d.Duration > most {
+		return field.ErrorList{field.Invalid(path, d.Duration.String(), fmt.Sprintf("must be %s to %s", least, most))}
 	}
 	return nil
 }

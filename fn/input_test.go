@@ -126,6 +126,8 @@ func TestReadInputInvalid(t *testing.T) {
 		"ConfigName":      {"A ProviderConfig has a legal name.", `{providerConfigRef: {name: No Name}}`, []string{"Invalid value providerConfigRef.name"}},
 		"ConfigKind":      {"There are two kinds.", `{providerConfigRef: {kind: Secret}}`, []string{"Unsupported value providerConfigRef.kind"}},
 		"TargetNamespace": {"A namespace has a legal name.", `{targetNamespace: a.b}`, []string{"Invalid value targetNamespace"}},
+		"Placeholder":     {"Only two placeholders are known; another would allow nothing.", `{allowedSubjects: ["jobs.{team}.>"]}`, []string{"Invalid value allowedSubjects[0]"}},
+		"TTLShort":        {"Crossplane must not call without rest.", `{ttl: {steady: 1ns, converging: 999ms}}`, []string{"Invalid value ttl.steady", "Invalid value ttl.converging"}},
 		"AllowedSubjects": {"Patterns are NATS subjects.", `{allowedSubjects: ["jobs.>", "jobs..x", "", "jobs.{namespace}.>", "a b", "jobs.>.x"]}`,
 			[]string{"Invalid value allowedSubjects[1]", "Invalid value allowedSubjects[2]", "Invalid value allowedSubjects[4]", "Invalid value allowedSubjects[5]"}},
 		"TTL": {"TTLs are above zero.", `{ttl: {steady: 0s, converging: -1s}}`, []string{"Invalid value ttl.steady", "Invalid value ttl.converging"}},

@@ -42,16 +42,24 @@ var openInternetExcept = []string{
 }
 
 // translations are the IPv6 prefixes below which an IPv4 address can be reached
-// by writing it into the last 32 bits: IPv4-mapped addresses (RFC 4291) and
-// NAT64 (RFC 6052). A range of these holds metadata addresses too.
+// by writing it into the last 32 bits: IPv4-compatible and IPv4-mapped addresses
+// (RFC 4291) and NAT64 (RFC 6052). A range of these holds metadata addresses too.
 var translations = []netip.Prefix{
+	netip.MustParsePrefix("::/96"),
 	netip.MustParsePrefix("::ffff:0:0/96"),
 	netip.MustParsePrefix("64:ff9b::/96"),
 }
 
+// localTranslation is for NAT64 of a network's own making (RFC 8215): where in
+// it an IPv4 address is written is not known.
+var localTranslation = netip.MustParsePrefix("64:ff9b:1::/48")
+
 // coveredMetadataAddress returns a metadata address within prefix and the cloud
 // that it belongs to.
 func coveredMetadataAddress(prefix netip.Prefix) (address netip.Addr, cloud string, covered bool) {
+	if first := metadataAddresses[0]; prefix.Overlaps(localTranslation) {
+		return first.address, first.of, true
+	}
 	for _, m := range metadataAddresses {
 		if prefix.Contains(m.address) {
 			return m.address, m.of, true

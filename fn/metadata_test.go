@@ -24,6 +24,8 @@ func TestCoveredMetadataAddress(t *testing.T) {
 		"First":      {"Of several the first is named.", "0.0.0.0/0", want{"169.254.169.254", true}},
 		"IPv6":       {"IPv6 is looked at as well.", "fd00:ec2::/64", want{"fd00:ec2::254", true}},
 		"Mapped":     {"So is IPv4 that is written as IPv6.", "::ffff:0:0/96", want{"169.254.169.254", true}},
+		"Compatible": {"So is an IPv4-compatible address.", "::a9fe:a9fe/128", want{"169.254.169.254", true}},
+		"LocalNAT64": {"Where local NAT64 writes an address is not known, so that none of it is allowed.", "64:ff9b:1:2::/64", want{"169.254.169.254", true}},
 		"NAT64":      {"So is IPv4 behind NAT64.", "64:ff9b::a83f:8110/128", want{"168.63.129.16", true}},
 		"IPv6Public": {"A public range of IPv6 covers none.", "2606:4700::/32", want{}},
 	}

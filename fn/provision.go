@@ -90,9 +90,7 @@ func natsSettings(in *v1beta1.NATS, defaults nats.Settings, credentials map[stri
 		return s, nil
 	}
 	if err := s.Validate(); err != nil {
-		// There may be several, a line each.
-		why := strings.ReplaceAll(err.Error(), "\n", "; ")
-		return s, field.ErrorList{field.Invalid(field.NewPath("nats"), field.OmitValueType{}, why)}
+		return s, field.ErrorList{field.Invalid(field.NewPath("nats"), field.OmitValueType{}, err.Error())}
 	}
 	return s, nil
 }
@@ -124,16 +122,19 @@ func (f *Function) provision(ctx context.Context, c *Component, in *v1beta1.Inpu
 		},
 		ObserveOnly:   in.NATS.Provisioning == v1beta1.ProvisioningObserve,
 		AdoptExisting: in.NATS.AdoptExisting,
-		Timeout:       in.NATS.Timeout.Duration,
+
+		AllowedSubjects: expandAllowed(c, f.allowedSubjects, in.AllowedSubjects),
+
+		Timeout: in.NATS.Timeout.Duration,
 	}
 	if r := in.NATS.StreamReplicas; r != nil {
 		request.Replicas = int(*r)
 	}
-	return judge(f.provisioner.EnsureStreamAndConsumer(ctx, request))
+	return consequences(f.provisioner.EnsureStreamAndConsumer(ctx, request))
 }
 
-// judge decides what follows from the outcome of provisioning.
-func judge(outcome nats.Outcome, err error) jetStream {
+// consequences decides what follows from the outcome of provisioning.
+func consequences(outcome nats.Outcome, err error) jetStream {
 	if err == nil {
 		return jetStream{settled: true, changes: outcome.Changes, condition: isTrue(TypeJetStreamReady, string(outcome.State))}
 	}

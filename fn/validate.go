@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
@@ -16,7 +17,6 @@ import (
 
 	"tmi.dev/function-tmicomponent/fn/protostruct"
 	"tmi.dev/function-tmicomponent/input/v1alpha1"
-	"tmi.dev/function-tmicomponent/nats"
 )
 
 const (
@@ -55,13 +55,15 @@ const (
 
 // ValidateComponent returns every rule that the component breaks, each with
 // the path of its field. What it accepts, an API server accepts once rendered,
-// and a NATS server too. allowedSubjects are the Input's.
-func ValidateComponent(c *Component, allowedSubjects []string) field.ErrorList {
+// and a NATS server too. Each list of allowedSubjects
+// that is not empty must allow every job subject: that of the Input, and the
+// function's own.
+func ValidateComponent(c *Component, allowedSubjects ...[]string) field.ErrorList {
 	spec := field.NewPath("spec")
 
 	errs := validateNames(c)
 	errs = append(errs, validateImage(c.Spec.Image, spec.Child("image"))...)
-	errs = append(errs, validateJobSubjects(c, allowedSubjects, spec.Child("jobSubjects"))...)
+	errs = append(errs, validateJobSubjects(c.Spec.JobSubjects, expandAllowed(c, allowedSubjects...), spec.Child("jobSubjects"))...)
 	errs = append(errs, validateInputMode(&c.Spec, spec)...)
 	if c.Spec.Egress == v1alpha1.EgressAllowlist {
 		errs = append(errs, validateAllowlist(c.Spec.Allowlist, spec.Child("allowlist"))...)
@@ -126,77 +128,6 @@ func validateImage(image string, path *field.Path) field.ErrorList {
 	return nil
 }
 
-func validateJobSubjects(c *Component, allowed []string, path *field.Path) field.ErrorList {
-	subjects := c.Spec.JobSubjects
-	switch {
-	case len(subjects) == 0:
-		return field.ErrorList{field.Required(path, "name at least one NATS subject whose messages are this component's jobs")}
-	case len(subjects) > maxJobSubjects:
-		return field.ErrorList{field.TooMany(path, len(subjects), maxJobSubjects)}
-	}
-	patterns := expandSubjectPatterns(allowed, c.Namespace, c.Name)
-
-	var errs field.ErrorList
-	var seen nats.SubjectTree
-	for i, s := range subjects {
-		if err := nats.ValidateSubject(s); err != nil {
-			errs = append(errs, field.Invalid(path.Index(i), protostruct.Truncated(s), err.Error()))
-			continue
-		}
-		if n := strings.Count(s, ".") + 1; n > maxSubjectTokens {
-			errs = append(errs, field.Invalid(path.Index(i), protostruct.Truncated(s), fmt.Sprintf("must have at most %d tokens, not %d", maxSubjectTokens, n)))
-			continue
-		}
-		if why := reservedSubject(s); why != "" {
-			errs = append(errs, field.Invalid(path.Index(i), protostruct.Truncated(s), why))
-			continue
-		}
-		if !allowedSubject(s, patterns) {
-			errs = append(errs, field.Forbidden(path.Index(i), fmt.Sprintf("%q is not allowed here: the platform allows %s",
-				protostruct.Truncated(s), strings.Join(patterns, ", "))))
-		}
-		switch other, added := seen.Add(s); {
-		case added:
-		case other == s:
-			errs = append(errs, field.Duplicate(path.Index(i), protostruct.Truncated(s)))
-		default:
-			errs = append(errs, field.Invalid(path.Index(i), protostruct.Truncated(s),
-				fmt.Sprintf("overlaps %q, which is listed too: a job would match both; keep one", protostruct.Truncated(other))))
-		}
-	}
-	return errs
-}
-
-// reservedSubject returns why a valid subject cannot be one of jobs.
-func reservedSubject(s string) string {
-	switch first, _, _ := strings.Cut(s, "."); {
-	case strings.HasPrefix(first, "$"):
-		return "subjects that begin with $ are reserved for NATS itself"
-	case first == inboxToken:
-		return "subjects below " + inboxToken + " are reserved for replies"
-	case first == "*" || first == ">":
-		return "the first token must be literal: a wildcard there would take every other component's jobs"
-	}
-	return ""
-}
-
-// expandSubjectPatterns puts the component's namespace and name into the
-// Input's allowedSubjects.
-func expandSubjectPatterns(patterns []string, namespace, name string) []string {
-	expand := strings.NewReplacer("{namespace}", namespace, "{name}", name)
-	expanded := make([]string, len(patterns))
-	for i, p := range patterns {
-		expanded[i] = expand.Replace(p)
-	}
-	return expanded
-}
-
-// allowedSubject reports whether a pattern covers the subject as a whole. With
-// no patterns every subject is allowed.
-func allowedSubject(s string, patterns []string) bool {
-	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(p string) bool { return nats.SubjectCovers(p, s) })
-}
-
 func validateInputMode(spec *v1alpha1.TMIComponentSpec, path *field.Path) field.ErrorList {
 	errs := validateEnum(spec.InputMode, []v1alpha1.InputMode{v1alpha1.InputModeContentRef, v1alpha1.InputModeSourceLocator}, path.Child("inputMode"))
 	postures := []v1alpha1.Egress{v1alpha1.EgressNone, v1alpha1.EgressFetchControlled, v1alpha1.EgressAllowlist}
@@ -219,6 +150,9 @@ func validateEnvironment(spec *v1alpha1.TMIComponentSpec, path *field.Path) fiel
 		size += len(name) + len(spec.Config[name])
 		// The name is at fault, not the value.
 		errs = append(errs, validateVariable(name, path.Child("config"))...)
+		if strings.Contains(spec.Config[name], "\x00") {
+			errs = append(errs, field.Invalid(path.Child("config").Key(protostruct.Truncated(name)), field.OmitValueType{}, "must hold no NUL, where a process ends a variable"))
+		}
 	}
 	if size > maxConfigSize {
 		errs = append(errs, field.Invalid(path.Child("config"), fmt.Sprintf("%d bytes", size),
@@ -332,5 +266,5 @@ func invalidEach(path *field.Path, value string, messages []string) field.ErrorL
 }
 
 func isSpaceOrControl(r rune) bool {
-	return r <= ' ' || r == 0x7f || strings.ContainsRune("\u0085\u00a0\u2028\u2029", r)
+	return unicode.IsSpace(r) || unicode.IsControl(r)
 }

@@ -116,6 +116,8 @@ func TestValidateComponent(t *testing.T) {
 		"ImageSpace":    {"An image has no space around it.", args{c: image(" a:1")}, []string{"Invalid value spec.image"}},
 		"ImageEnd":      {"Nor at its end.", args{c: image("a:1\n")}, []string{"Invalid value spec.image"}},
 		"ImageWithin":   {"Nor within.", args{c: image("a :1")}, []string{"Invalid value spec.image"}},
+		"ImageUnicode":  {"Nor one that is not ASCII.", args{c: image("a:1\u3000")}, []string{"Invalid value spec.image"}},
+		"ConfigNUL":     {"A process ends a variable at NUL.", args{c: with(func(s *v1alpha1.TMIComponentSpec) { s.Config = map[string]string{"A": "x\x00y"} })}, []string{"Invalid value spec.config[A]"}},
 		"ImageControl":  {"Nor a control character.", args{c: image("a\x00:1")}, []string{"Invalid value spec.image"}},
 		"ImageNBSP":     {"Nor a space that cannot be seen.", args{c: image("a\u00a0:1")}, []string{"Invalid value spec.image"}},
 		"ImageAllSpace": {"Nor is space an image.", args{c: image(" ")}, []string{"Invalid value spec.image"}},

@@ -112,6 +112,9 @@ func judgeStream(found *jetstream.StreamConfig, r Request) verdict {
 	if found.Storage != want.Storage {
 		fixed = append(fixed, unlike("storage", found.Storage, want.Storage))
 	}
+	if beyond := notAllowed(found.Subjects, r.AllowedSubjects); f.owner == "" && len(beyond) > 0 {
+		fixed = append(fixed, difference{problem: "it has " + listed(beyond) + ", which the platform does not allow to this component", immutable: true})
+	}
 	f.asOurs, f.asTheirs = slices.Clone(fixed), slices.Clone(fixed)
 
 	if lacking := without(want.Subjects, found.Subjects); len(lacking) > 0 {
@@ -326,6 +329,11 @@ func uncovered(subjects, patterns []string) []string {
 	return slices.DeleteFunc(rest, func(s string) bool {
 		return slices.ContainsFunc(patterns, func(p string) bool { return SubjectCovers(p, s) })
 	})
+}
+
+// notAllowed returns, in order, each of the subjects that is not allowed.
+func notAllowed(subjects []string, allowed [][]string) []string {
+	return slices.DeleteFunc(slices.Sorted(slices.Values(subjects)), func(s string) bool { return SubjectAllowed(s, allowed) })
 }
 
 func filters(c *jetstream.ConsumerConfig) []string {

@@ -79,6 +79,29 @@ func TestJudgeStream(t *testing.T) {
 			found:   func(c *jetstream.StreamConfig) { c.Replicas, c.Metadata = 1, nil },
 			want:    verdict{state: Adopted},
 		},
+		"NotAllowed": {
+			reason:  "A stream without an owner that holds more than the component may have is not for it, whatever its name.",
+			request: func(r *Request) { r.AllowedSubjects = [][]string{{">"}, {"jobs.a", "jobs.b.>"}} },
+			found:   func(c *jetstream.StreamConfig) { c.Subjects, c.Metadata = []string{"jobs.>", "jobs.b.c"}, nil },
+			message: "Stream TMI_A was not made by this function and does not fit: it has subject jobs.>, which the platform does not allow to this component; change it, or remove it once its jobs are done so that it is made anew.",
+		},
+		"NotAllowedToTakeOver": {
+			reason:  "Nor can it be taken over.",
+			request: func(r *Request) { r.AllowedSubjects, r.AdoptExisting = [][]string{{"jobs.a"}}, true },
+			found:   func(c *jetstream.StreamConfig) { c.Subjects, c.Metadata = []string{"jobs.a", "jobs.c"}, nil },
+			message: "Stream TMI_A is not as it should be: it has subject jobs.c, which the platform does not allow to this component, which the function cannot change; once its jobs are done, ask the platform team to remove it so that it is made anew.",
+		},
+		"AllowedOfOurs": {
+			reason:  "What is ours was allowed once, and is changed as ever.",
+			request: func(r *Request) { r.AllowedSubjects = [][]string{{"jobs.a"}} },
+			found:   func(c *jetstream.StreamConfig) { c.Subjects = []string{"jobs.a", "jobs.c"} },
+			want: verdict{
+				action: update,
+				state:  Provisioned,
+				change: "Updated stream TMI_A: removed subject jobs.c",
+				patch:  patch{set: map[string]any{"subjects": []string{"jobs.a"}}},
+			},
+		},
 		"ObserveAndAdopt": {
 			reason:  "The advice names what is missing, and only that.",
 			request: func(r *Request) { r.ObserveOnly, r.AdoptExisting = true, true },

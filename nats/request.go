@@ -24,6 +24,13 @@ type Request struct {
 	// what cannot be changed about it is right.
 	AdoptExisting bool
 
+	// AllowedSubjects are lists of patterns. A stream that has no owner is used,
+	// or taken over, only if each list allows all of its subjects, so that a
+	// component cannot get at jobs that are not for it by its name. With no
+	// list all are allowed. That JobSubjects are allowed is the caller's to
+	// check.
+	AllowedSubjects [][]string
+
 	// Timeout of the whole call. Zero means DefaultTimeout. The context's
 	// deadline counts as well.
 	Timeout time.Duration

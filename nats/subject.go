@@ -157,3 +157,14 @@ func SubjectCovers(pattern, s string) bool {
 	}
 	return len(pt) == len(st)
 }
+
+// SubjectAllowed reports whether each of the lists has a pattern that covers the
+// subject. With no list every subject is allowed; an empty list allows none.
+func SubjectAllowed(s string, allowed [][]string) bool {
+	for _, patterns := range allowed {
+		if !slices.ContainsFunc(patterns, func(p string) bool { return SubjectCovers(p, s) }) {
+			return false
+		}
+	}
+	return true
+}
