@@ -98,24 +98,27 @@ lint: ## golangci-lint, pinned
 		echo "== lint $$m"; (cd $$m && $$golangci run --allow-serial-runners --config=$$config ./...) || failed=1; \
 	done; [ -z "$$failed" ]
 
+# -count=1: Go's test cache knows no file outside a test's module, and no program
+# that a test runs.
+
 .PHONY: unit
 unit: ## unit tests, with the race detector where there is concurrency
 	@echo "== unit tests"
 	@go test -race $(GOTESTFLAGS) ./...
-	@for m in tools/generate tools/xpkg; do go test -C $$m $(GOTESTFLAGS) ./... || exit; done
+	@for m in tools/generate tools/xpkg; do go test -C $$m -count=1 $(GOTESTFLAGS) ./... || exit; done
 
 .PHONY: integration
 integration: ## tests against a real nats-server and real schemas
 	@echo "== integration tests"
 	@# Those of nats first and alone: they are about time, too.
-	@go test -C test -race $(GOTESTFLAGS) ./jetstream
-	@packages=$$(go list -C test ./... | grep -vE '/test/(jetstream|render)$$') && go test -C test -race $(GOTESTFLAGS) $$packages
+	@go test -C test -race -count=1 $(GOTESTFLAGS) ./jetstream
+	@packages=$$(go list -C test ./... | grep -vE '/test/(jetstream|render)$$') && go test -C test -race -count=1 $(GOTESTFLAGS) $$packages
 
 .PHONY: render-test
 render-test: ## every case through the real Crossplane, against golden files
 	@tools/build crossplane crossplane-cli nats-server
 	@echo "== render tests"
-	@go test -C test $(GOTESTFLAGS) ./render
+	@go test -C test -count=1 $(GOTESTFLAGS) ./render
 
 # On a whole cluster: e2e, lab and demo. Harder looks, and measures: bench,
 # fuzz, properties and supply-chain.

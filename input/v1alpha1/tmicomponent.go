@@ -70,7 +70,7 @@ type TMIComponent struct {
 	Status TMIComponentStatus `json:"status,omitempty"`
 }
 
-// TMIComponentSpec is what a team asks for.
+// TMIComponentSpec is what a team asks for. It may have 320 KiB in all.
 //
 // +kubebuilder:validation:XValidation:rule="!(self.inputMode == 'source-locator' && self.egress == 'none')",message="inputMode source-locator needs egress: a worker that fetches its own input cannot do so with egress none; use allowlist or fetch-controlled",fieldPath=".egress"
 // +kubebuilder:validation:XValidation:rule="self.egress != 'allowlist' || (has(self.allowlist) && ((has(self.allowlist.cidrs) && size(self.allowlist.cidrs) > 0) || (has(self.allowlist.clusterPeers) && size(self.allowlist.clusterPeers) > 0) || (has(self.allowlist.openInternet) && self.allowlist.openInternet)))",message="egress allowlist needs something to allow: at least one of allowlist.cidrs, allowlist.clusterPeers, allowlist.openInternet"
@@ -85,9 +85,11 @@ type TMIComponentSpec struct {
 	// JobSubjects are the NATS subjects whose messages are this component's
 	// jobs. The component's JetStream stream stores exactly these. The first
 	// token of each must be literal; later tokens may be the wildcards * and
-	// >. No subject may overlap another one, here or in another component.
+	// >. At most 1000 subjects, of at most 32 tokens each. No subject may
+	// overlap another one, here or in another component.
 	//
 	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=1000
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:Pattern=`^[^\s.*>$][^\s]*$`
 	JobSubjects []string `json:"jobSubjects"`
@@ -118,15 +120,17 @@ type TMIComponentSpec struct {
 	// refer to earlier variables as $(NAME). TMI_JOB_ACK_WAIT is also read by
 	// the platform: the time that the worker has to finish one job (a
 	// duration such as 90s or 2m, 90s if not given), after which the job is
-	// delivered again.
+	// delivered again. At most 256 KiB of names and values in all.
 	//
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="!('TMI_JOB_ACK_WAIT' in self) || self['TMI_JOB_ACK_WAIT'].matches('^[+]?([0-9]*[.]?[0-9]*(ns|us|µs|μs|ms|s|m|h))+$') && duration(self['TMI_JOB_ACK_WAIT']) > duration('0s')",message="TMI_JOB_ACK_WAIT must be a duration above zero, such as 90s or 2m"
 	Config map[string]string `json:"config,omitempty"`
 
 	// SecretRefs become environment variables of the worker, each from one
-	// key of a Secret in the component's namespace.
+	// key of a Secret in the component's namespace. At most 1000.
 	//
 	// +optional
+	// +kubebuilder:validation:MaxItems=1000
 	SecretRefs []SecretRef `json:"secretRefs,omitempty"`
 
 	// Resources that the worker requests and is limited to. Resource claims
@@ -153,17 +157,15 @@ type TMIComponentSpec struct {
 // Allowlist names what a worker with egress allowlist can reach beside NATS
 // and DNS. The cloud metadata service is never reachable.
 type Allowlist struct {
-	// CIDRs, IPv4 or IPv6. A default route is refused (use openInternet), and
-	// so is a range that holds a cloud metadata address.
+	// CIDRs, IPv4 or IPv6, at most 1000. A default route is refused (use
+	// openInternet), and so is a range that holds a cloud metadata address.
 	//
 	// +optional
+	// +kubebuilder:validation:MaxItems=1000
 	// +kubebuilder:validation:items:MinLength=1
 	CIDRs []string `json:"cidrs,omitempty"`
 
-	// The bound lets an API server estimate the cost of ClusterPeer's rule,
-	// which it would refuse otherwise.
-
-	// ClusterPeers are pods of this cluster.
+	// ClusterPeers are pods of this cluster, at most 256 selections.
 	//
 	// +optional
 	// +kubebuilder:validation:MaxItems=256
@@ -176,9 +178,11 @@ type Allowlist struct {
 	OpenInternet bool `json:"openInternet,omitempty"`
 
 	// Ports, TCP, of the CIDRs, of the open internet, and of cluster peers
-	// without ports of their own. 443 if none is given.
+	// without ports of their own. 443 if none is given. Each of those has them
+	// all, and the ports of everything that is allowed may be 4096 together.
 	//
 	// +optional
+	// +kubebuilder:validation:MaxItems=4096
 	// +kubebuilder:validation:items:Minimum=1
 	// +kubebuilder:validation:items:Maximum=65535
 	Ports []int32 `json:"ports,omitempty"`
@@ -203,6 +207,7 @@ type ClusterPeer struct {
 	// Ports, TCP, of this peer. The allowlist's ports if none is given.
 	//
 	// +optional
+	// +kubebuilder:validation:MaxItems=4096
 	// +kubebuilder:validation:items:Minimum=1
 	// +kubebuilder:validation:items:Maximum=65535
 	Ports []int32 `json:"ports,omitempty"`
@@ -229,14 +234,19 @@ type SecretRef struct {
 }
 
 // ScratchVolume is an emptyDir mounted into the worker.
+//
+// +kubebuilder:validation:XValidation:rule="self.mountPath.contains('..') || !self.mountPath.matches('^/+(etc/*|etc/+tmi-nats-tls(/.*)?)?$')",message="must not be the root, nor over or under /etc/tmi-nats-tls, where the client certificate is; use a folder such as /var/scratch",fieldPath=".mountPath"
+// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self.sizeLimit)) || quantity(string(self.sizeLimit)).isGreaterThan(quantity('0'))",message="must be above zero",fieldPath=".sizeLimit"
 type ScratchVolume struct {
 	// MountPath is an absolute path, other than / and not over or under
 	// /etc/tmi-nats-tls, where the client certificates are.
 	//
+	// +kubebuilder:validation:MaxLength=4096
 	// +kubebuilder:validation:Pattern=`^/[^:]+$`
 	MountPath string `json:"mountPath"`
 
-	// SizeLimit of the volume. A worker that writes more is evicted.
+	// SizeLimit of the volume, above zero. A worker that writes more is
+	// evicted.
 	SizeLimit resource.Quantity `json:"sizeLimit"`
 }
 

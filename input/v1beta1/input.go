@@ -60,14 +60,17 @@ type Input struct {
 
 	// AllowedSubjects are NATS subject patterns, with the wildcards * and >,
 	// of which every job subject must match one as a whole. {namespace} and
-	// {name} stand for the component's. Any subject is allowed if none is
-	// given.
+	// {name} stand for the component's; a pattern with {name} allows nothing
+	// to a component whose name has a dot. Any subject is allowed if none is
+	// given. Where a team may choose its Composition, only the function's flag
+	// --allowed-subjects (TMI_ALLOWED_SUBJECTS) keeps tenants apart: it holds
+	// beside these.
 	//
 	// +optional
 	// +kubebuilder:validation:items:MinLength=1
 	AllowedSubjects []string `json:"allowedSubjects,omitempty"`
 
-	// TTL is how long Crossplane may wait before it calls again.
+	// TTL is how long Crossplane may wait before it calls again: 1s to 24h.
 	//
 	// +optional
 	TTL TTL `json:"ttl,omitempty"`
@@ -75,10 +78,10 @@ type Input struct {
 
 // NATS says where JetStream is and what to do there.
 type NATS struct {
-	// URL of the NATS servers: nats:// or tls://, more than one separated by
-	// commas. It must hold no user or password; those belong into the step's
-	// credentials. The function's flag and environment are used if it is not
-	// given.
+	// URL of the NATS servers: nats:// or tls://, or ws:// or wss://, more than
+	// one separated by commas, but not websockets with others. It must hold no
+	// user or password; those belong into the step's credentials. If it is not
+	// given, the function's flag --nats-url (TMI_NATS_URL) counts.
 	//
 	// +optional
 	URL string `json:"url,omitempty"`
@@ -93,7 +96,8 @@ type NATS struct {
 
 	// AdoptExisting lets the function take over a stream and a consumer that
 	// fit but were made by somebody else, as when migrating from the old
-	// controller. Never those that name another owner.
+	// controller. Never those that name another owner. false if not given:
+	// what fits is then used and left alone.
 	//
 	// +optional
 	AdoptExisting bool `json:"adoptExisting,omitempty"`
@@ -107,8 +111,8 @@ type NATS struct {
 	// +kubebuilder:validation:Maximum=5
 	StreamReplicas *int32 `json:"streamReplicas,omitempty"`
 
-	// Timeout of all that one call does with NATS, as a duration such as 3s,
-	// which is the default.
+	// Timeout of all that one call does with NATS, as a duration: at most 1m.
+	// 3s if not given.
 	//
 	// +optional
 	Timeout *metav1.Duration `json:"timeout,omitempty"`
@@ -132,19 +136,22 @@ type NATS struct {
 	// +kubebuilder:validation:Pattern=`^[^/\s]+$`
 	MonitoringEndpoint string `json:"monitoringEndpoint,omitempty"`
 
-	// MonitoringHTTPS makes KEDA read the monitoring endpoint by HTTPS.
+	// MonitoringHTTPS makes KEDA read the monitoring endpoint by HTTPS. If it
+	// is not given, nothing is said, and KEDA's default holds: HTTP.
 	//
 	// +optional
 	MonitoringHTTPS *bool `json:"monitoringHTTPS,omitempty"`
 
 	// TLSServerName is the name that the servers' certificate must bear, if
-	// it is not the URL's host, as when dialling an address.
+	// it is not the URL's host, as when dialling an address. If it is not
+	// given, the function's flag --nats-tls-server-name
+	// (TMI_NATS_TLS_SERVER_NAME) counts.
 	//
 	// +optional
 	TLSServerName string `json:"tlsServerName,omitempty"`
 
 	// JetStreamDomain that the streams live in, for leaf nodes and
-	// multi-domain systems.
+	// multi-domain systems. That of the server if not given.
 	//
 	// +optional
 	// +kubebuilder:validation:Pattern=`^[^\s.*>]+$`
@@ -214,14 +221,16 @@ type ProviderConfigRef struct {
 }
 
 // TTL is how long Crossplane may wait before it calls again, as durations such
-// as 60s.
+// as 60s, from 1s to 24h.
 type TTL struct {
-	// Steady is for a component that is as it should be. 60s if not given.
+	// Steady is for a component that is as it should be. If it is not given,
+	// the function's flag --ttl-steady counts, 60s by default.
 	//
 	// +optional
 	Steady *metav1.Duration `json:"steady,omitempty"`
 
-	// Converging is for a component on its way there. 3s if not given.
+	// Converging is for a component on its way there. If it is not given, the
+	// function's flag --ttl-converging counts, 3s by default.
 	//
 	// +optional
 	Converging *metav1.Duration `json:"converging,omitempty"`

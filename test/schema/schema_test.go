@@ -215,6 +215,21 @@ var refusals = map[string]struct {
 	"resource claims":        {spec: `{image: a, jobSubjects: [jobs.a], resources: {claims: [{name: gpu}]}}`, field: "spec.resources.claims"},
 	"not a quantity":         {spec: `{image: a, jobSubjects: [jobs.a], resources: {limits: {cpu: lots}}}`, field: "spec.resources.limits.cpu"},
 	"scratch volume at a:b":  {spec: `{image: a, jobSubjects: [jobs.a], scratchVolume: {mountPath: "/a:b", sizeLimit: 1Gi}}`, field: "spec.scratchVolume.mountPath"},
+	"scratch volume at /":    {spec: `{image: a, jobSubjects: [jobs.a], scratchVolume: {mountPath: "//", sizeLimit: 1Gi}}`, field: "spec.scratchVolume.mountPath"},
+	"over the certificate":   {spec: `{image: a, jobSubjects: [jobs.a], scratchVolume: {mountPath: /etc, sizeLimit: 1Gi}}`, field: "spec.scratchVolume.mountPath"},
+	"at the certificate":     {spec: `{image: a, jobSubjects: [jobs.a], scratchVolume: {mountPath: /etc/tmi-nats-tls/, sizeLimit: 1Gi}}`, field: "spec.scratchVolume.mountPath"},
+	"under the certificate":  {spec: `{image: a, jobSubjects: [jobs.a], scratchVolume: {mountPath: /etc/tmi-nats-tls/x, sizeLimit: 1Gi}}`, field: "spec.scratchVolume.mountPath"},
+	"scratch volume of 0":    {spec: `{image: a, jobSubjects: [jobs.a], scratchVolume: {mountPath: /a, sizeLimit: 0}}`, field: "spec.scratchVolume.sizeLimit"},
+	"scratch volume of -1Mi": {spec: `{image: a, jobSubjects: [jobs.a], scratchVolume: {mountPath: /a, sizeLimit: -1Mi}}`, field: "spec.scratchVolume.sizeLimit"},
+	"scratch volume of much": {spec: `{image: a, jobSubjects: [jobs.a], scratchVolume: {mountPath: /a, sizeLimit: much}}`, field: "spec.scratchVolume.sizeLimit"},
+	"ack wait of 0":          {spec: `{image: a, jobSubjects: [jobs.a], config: {TMI_JOB_ACK_WAIT: 0s}}`, field: "spec.config"},
+	"ack wait below 0":       {spec: `{image: a, jobSubjects: [jobs.a], config: {TMI_JOB_ACK_WAIT: -90s}}`, field: "spec.config"},
+	"ack wait without unit":  {spec: `{image: a, jobSubjects: [jobs.a], config: {TMI_JOB_ACK_WAIT: "90"}}`, field: "spec.config"},
+	"ack wait of dots":       {spec: `{image: a, jobSubjects: [jobs.a], config: {TMI_JOB_ACK_WAIT: .s}}`, field: "spec.config"},
+	"1001 subjects":          {spec: `{image: a, jobSubjects: [jobs.a` + strings.Repeat(", jobs.b", 1000) + `]}`, field: "spec.jobSubjects"},
+	"1001 ranges":            {spec: `{image: a, jobSubjects: [jobs.a], allowlist: {cidrs: [192.0.2.0/24` + strings.Repeat(", 192.0.2.0/24", 1000) + `]}}`, field: "spec.allowlist.cidrs"},
+	"257 peers":              {spec: `{image: a, jobSubjects: [jobs.a], allowlist: {clusterPeers: [{podSelector: {a: b}}` + strings.Repeat(", {podSelector: {a: b}}", 256) + `]}}`, field: "spec.allowlist.clusterPeers"},
+	"1001 secrets":           {spec: `{image: a, jobSubjects: [jobs.a], secretRefs: [{name: A, secretName: a, secretKey: a}` + strings.Repeat(", {name: A, secretName: a, secretKey: a}", 1000) + `]}`, field: "spec.secretRefs"},
 	"min above max":          {spec: `{image: a, jobSubjects: [jobs.a], scaling: {minReplicas: 3, maxReplicas: 2}}`, field: "spec.scaling.minReplicas"},
 	"min above default max":  {spec: `{image: a, jobSubjects: [jobs.a], scaling: {minReplicas: 11}}`, field: "spec.scaling.minReplicas"},
 	"max 0":                  {spec: `{image: a, jobSubjects: [jobs.a], scaling: {maxReplicas: 0}}`, field: "spec.scaling.maxReplicas"},
@@ -233,6 +248,29 @@ func TestFaultsAreRefused(t *testing.T) {
 			if !names(errs, r.field) {
 				t.Errorf("%s, %s: no error at %s, but: %v", configuration, fault, r.field, errs.ToAggregate())
 			}
+		}
+	}
+}
+
+// What the function takes, a schema must take, too.
+func TestRulesTakeWhatIsValid(t *testing.T) {
+	crd := crds(t, "namespaced")["TMIComponent"]
+	for _, spec := range []string{
+		`config: {OTHER: "0"}`,
+		`config: {TMI_JOB_ACK_WAIT: 1h30m}`,
+		`config: {TMI_JOB_ACK_WAIT: 1.5h}`,
+		`config: {TMI_JOB_ACK_WAIT: +.5s}`,
+		`config: {TMI_JOB_ACK_WAIT: 2.m}`,
+		`config: {TMI_JOB_ACK_WAIT: 1µs}`,
+		`scratchVolume: {mountPath: /etcetera, sizeLimit: 1}`,
+		`scratchVolume: {mountPath: /etc/tmi-nats-tls-2, sizeLimit: 0.5Gi}`,
+		`scratchVolume: {mountPath: /etc/tmi-nats-tls/../x, sizeLimit: 1e9}`,
+		`scratchVolume: {mountPath: /var/etc/tmi-nats-tls, sizeLimit: "1"}`,
+		`scratchVolume: {mountPath: /var/scratch, sizeLimit: 100m}`,
+	} {
+		m := manifest(t, "{apiVersion: tmi.dev/v1alpha1, kind: TMIComponent, metadata: {name: a, namespace: team-a}, spec: {image: a, jobSubjects: [jobs.a], "+spec+"}}")
+		if err := admit(t, crd, m).ToAggregate(); err != nil {
+			t.Errorf("%s: %v", spec, err)
 		}
 	}
 }
