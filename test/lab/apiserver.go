@@ -108,7 +108,7 @@ func (l *Lab) startAPIServer(ctx context.Context) error {
 		},
 		// It is the busiest part, and memory is there: collect garbage less
 		// often.
-		env: []string{"GOGC=400"},
+		env:   []string{"GOGC=400"},
 		ready: answers(httpClient, server+"/readyz"),
 	}); err != nil {
 		return err
