@@ -3,10 +3,13 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net"
 	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -23,6 +26,11 @@ import (
 	"tmi.dev/function-tmicomponent/input/v1beta1"
 	"tmi.dev/function-tmicomponent/nats"
 )
+
+// drainTimeout is how long calls that are under way may take once the function
+// is told to stop. It is above what a call takes by default, and below
+// Kubernetes' grace period of 30 s.
+const drainTimeout = 10 * time.Second
 
 // CLI of the function. The environment names of NATS are (fixed): the old
 // controller and the workers have the same.
@@ -94,8 +102,9 @@ func (c *CLI) settings() nats.Settings {
 	}
 }
 
-// Run serves the function until it is stopped.
-func (c *CLI) Run() error {
+// Run serves the function until ctx ends, and then finishes the calls that are
+// under way.
+func (c *CLI) Run(ctx context.Context) error {
 	level := slog.LevelInfo
 	if c.Debug {
 		level = slog.LevelDebug
@@ -114,25 +123,40 @@ func (c *CLI) Run() error {
 	provisioner := nats.NewProvisioner(nats.WithLogger(slog.New(handler)), nats.WithMetrics(registry))
 	defer provisioner.Close()
 
-	return function.Serve(
-		fn.New(
-			fn.WithLogger(log),
-			fn.WithStreamProvisioner(provisioner),
-			fn.WithDefaultNATS(c.settings()),
-			fn.WithAllowedSubjects(c.AllowedSubjects),
-			fn.WithDefaultTTL(v1beta1.TTL{
-				Steady:     &metav1.Duration{Duration: c.TTLSteady},
-				Converging: &metav1.Duration{Duration: c.TTLConverging},
-			}),
-		),
-		function.Listen(c.Network, c.Address),
-		function.MTLSCertificates(c.certificates()),
-		function.Insecure(c.Insecure),
-		function.MaxRecvMessageSize(c.MaxRecvMessageSize*1024*1024),
-		function.WithHealthServer(health.NewServer()),
-		function.WithMetricsServer(c.MetricsAddress),
-		function.WithMetricsRegistry(registry),
-	)
+	calls := &drainable{FunctionRunnerServiceServer: fn.New(
+		fn.WithLogger(log),
+		fn.WithStreamProvisioner(provisioner),
+		fn.WithDefaultNATS(c.settings()),
+		fn.WithAllowedSubjects(c.AllowedSubjects),
+		fn.WithDefaultTTL(v1beta1.TTL{
+			Steady:     &metav1.Duration{Duration: c.TTLSteady},
+			Converging: &metav1.Duration{Duration: c.TTLConverging},
+		}),
+	)}
+	healthServer := health.NewServer()
+
+	// The SDK's server cannot be stopped, so it ends with the process.
+	failed := make(chan error, 1)
+	go func() {
+		failed <- function.Serve(calls,
+			function.Listen(c.Network, c.Address),
+			function.MTLSCertificates(c.certificates()),
+			function.Insecure(c.Insecure),
+			function.MaxRecvMessageSize(c.MaxRecvMessageSize*1024*1024),
+			function.WithHealthServer(healthServer),
+			function.WithMetricsServer(c.MetricsAddress),
+			function.WithMetricsRegistry(registry),
+		)
+	}()
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+		log.Info("Stopping; finishing the calls that are under way")
+		healthServer.Shutdown()
+		calls.drain(drainTimeout)
+		return nil
+	}
 }
 
 // listenable returns an error if nothing can listen at the metrics address. The
@@ -158,7 +182,10 @@ func (c *CLI) certificates() string {
 }
 
 func main() {
-	ctx := kong.Parse(&CLI{},
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+
+	cli := kong.Parse(&CLI{},
 		kong.Name("function-tmicomponent"),
 		kong.Description("A Crossplane composition function for the workers of the TMI Component Platform."),
 		kong.Vars{
@@ -166,5 +193,6 @@ func main() {
 			"ttl_converging": v1beta1.DefaultConvergingTTL.String(),
 		},
 	)
-	ctx.FatalIfErrorf(ctx.Run())
+	cli.BindTo(ctx, (*context.Context)(nil))
+	cli.FatalIfErrorf(cli.Run())
 }

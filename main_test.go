@@ -280,7 +280,7 @@ func TestRunFails(t *testing.T) {
 				t.Fatal(err)
 			}
 			done := make(chan error, 1)
-			go func() { done <- cli.Run() }()
+			go func() { done <- cli.Run(t.Context()) }()
 			select {
 			case err := <-done:
 				if err == nil || !strings.Contains(err.Error(), tc.want) {
@@ -303,7 +303,7 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- cli.Run() }() // It ends with the test's process.
+	go func() { failed <- cli.Run(t.Context()) }() // It ends with the test's process.
 
 	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithDefaultCallOptions(grpc.WaitForReady(true)))
 	if err != nil {

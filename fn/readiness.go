@@ -1,6 +1,7 @@
 package fn
 
 import (
+	"regexp"
 	"strings"
 
 	"google.golang.org/protobuf/types/known/structpb"
@@ -46,12 +47,12 @@ func deploymentReadiness(observed *structpb.Struct) Condition {
 		return isFalse(TypeDeploymentReady, ReasonProgressing, "Kubernetes has yet to act on the latest change of the Deployment.")
 	}
 	if failure, _ := observedCondition(manifest, typeReplicaFailure); failure.ready() {
-		return isFalse(TypeDeploymentReady, ReasonUnavailable, "Pods cannot be created: "+failure.Message)
+		return isFalse(TypeDeploymentReady, ReasonUnavailable, "Pods cannot be created: "+lasting(failure.Message))
 	}
 	progressing, _ := observedCondition(manifest, typeProgressing)
 	if progressing.Status == fnv1.Status_STATUS_CONDITION_FALSE {
 		return isFalse(TypeDeploymentReady, ReasonUnavailable,
-			"The workers do not come up; see the events and logs of the pods, and mend the spec. "+progressing.Message)
+			"The workers do not come up; see the events and logs of the pods, and mend the spec. "+lasting(progressing.Message))
 	}
 	if available, _ := observedCondition(manifest, typeAvailable); !available.ready() {
 		return isFalse(TypeDeploymentReady, ReasonProgressing, "Workers are starting.")
@@ -70,7 +71,7 @@ func scaledObjectReadiness(observed *structpb.Struct) Condition {
 	case ready.ready():
 		return availableIfReady(observed, TypeScaledObjectReady, ReasonNotReady)
 	case ready.Status == fnv1.Status_STATUS_CONDITION_FALSE:
-		return isFalse(TypeScaledObjectReady, ReasonNotReady, "KEDA cannot scale the workers: "+ready.Message)
+		return isFalse(TypeScaledObjectReady, ReasonNotReady, "KEDA cannot scale the workers: "+lasting(ready.Message))
 	default:
 		return isFalse(TypeScaledObjectReady, ReasonNotReady, "KEDA has yet to look at the ScaledObject.")
 	}
@@ -86,7 +87,7 @@ func observedManifest(observed *structpb.Struct, typ, pending string) (*structpb
 	}
 	synced, generation := observedCondition(observed, typeSynced)
 	if synced.Status == fnv1.Status_STATUS_CONDITION_FALSE {
-		return nil, isFalse(typ, ReasonNotSynced, "provider-kubernetes cannot apply it: "+synced.Message)
+		return nil, isFalse(typ, ReasonNotSynced, "provider-kubernetes cannot apply it: "+lasting(synced.Message))
 	}
 	manifest := value(observed, "status", "atProvider", "manifest").GetStructValue()
 	if !synced.ready() || len(manifest.GetFields()) == 0 {
@@ -107,4 +108,14 @@ func availableIfReady(observed *structpb.Struct, typ, pending string) Condition 
 		return isFalse(typ, pending, "provider-kubernetes has yet to report it ready.")
 	}
 	return isTrue(typ, ReasonAvailable)
+}
+
+// localAddress is the local end of a connection in an error of Go's net package,
+// whose port is another at each attempt.
+var localAddress = regexp.MustCompile(`(?:[0-9.]+|\[[0-9a-f:]+\]):[0-9]+->`)
+
+// lasting returns a message of others without what changes from one attempt to
+// the next while the cause is the same. In a condition that would be a change.
+func lasting(message string) string {
+	return localAddress.ReplaceAllString(message, "")
 }

@@ -21,6 +21,7 @@ func TestReadiness(t *testing.T) {
 		notSynced = `{type: Synced, status: "False", reason: ReconcileError, message: "forbidden: no rights"}`
 		ready     = `{type: Ready, status: "True"}`
 
+		lostConnection = `{type: Synced, status: "False", message: "cannot apply: read tcp 10.244.0.7:43214->10.96.0.1:443: connection reset by peer"}`
 		waitsForPolicy = `{type: Synced, status: "False", message: "observe failed: cannot resolve resource references: cannot get referenced resource: networkpolicies \"x\" not found"}`
 		unready        = `{type: Ready, status: "False"}`
 		policy         = `{kind: NetworkPolicy, metadata: {generation: 1}}`

@@ -289,6 +289,13 @@ func ask[T any](ctx context.Context, c *connection, subject string, request func
 	answers := make(chan answer, 1)
 	go func() {
 		defer c.running.Done()
+		// A panic here would end the process, since it is not the caller's
+		// goroutine.
+		defer func() {
+			if p := recover(); p != nil {
+				answers <- answer{err: fmt.Errorf("the request panicked: %v", p)}
+			}
+		}()
 		value, err := request(ctx, js)
 		answers <- answer{value, err}
 	}()

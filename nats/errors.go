@@ -111,7 +111,7 @@ const (
 // A refusal is what an API error means to a person.
 type refusal struct {
 	reason Reason
-	// sentence, in which %d is the wanted number of replicas.
+	// sentence, in which %s is the stream or the consumer.
 	sentence string
 }
 
