@@ -93,6 +93,9 @@ func Conditions(u *unstructured.Unstructured) []StatusCondition {
 	return conditions
 }
 
+// NoSuchCondition is the reason of a condition that an object does not have.
+const NoSuchCondition = "NoSuchCondition"
+
 // Condition of an object, of one type. Its status is Unknown if the object has
 // none of that type.
 func Condition(u *unstructured.Unstructured, conditionType string) StatusCondition {
@@ -101,7 +104,7 @@ func Condition(u *unstructured.Unstructured, conditionType string) StatusConditi
 			return c
 		}
 	}
-	return StatusCondition{Type: conditionType, Status: "Unknown", Reason: "NoSuchCondition"}
+	return StatusCondition{Type: conditionType, Status: "Unknown", Reason: NoSuchCondition}
 }
 
 // Object is an empty object of a kind, to be read into.

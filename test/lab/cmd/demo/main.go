@@ -115,7 +115,37 @@ func (d *demo) apply(ctx context.Context) error {
 	if err := d.lab.Client.Create(ctx, namespace); err != nil && !apierrors.IsAlreadyExists(err) {
 		return err
 	}
+	if err := d.createSecrets(ctx); err != nil {
+		return err
+	}
 	return d.lab.Client.Create(ctx, d.claim.DeepCopy())
+}
+
+// createSecrets creates the Secrets that the component refers to, which a team
+// has. KEDA, for one, does not scale workers whose environment cannot be had.
+func (d *demo) createSecrets(ctx context.Context) error {
+	refs, _, _ := unstructured.NestedSlice(d.claim.Object, "spec", "secretRefs")
+	data := map[string]map[string]any{}
+	for _, ref := range refs {
+		ref, _ := ref.(map[string]any)
+		name, _ := ref["secretName"].(string)
+		key, _ := ref["secretKey"].(string)
+		if data[name] == nil {
+			data[name] = map[string]any{}
+		}
+		data[name][key] = "demo"
+	}
+	for name, stringData := range data {
+		if err := d.lab.Apply(ctx, map[string]any{
+			"apiVersion": "v1",
+			"kind":       "Secret",
+			"metadata":   map[string]any{"name": name, "namespace": d.claim.GetNamespace()},
+			"stringData": stringData,
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // play publishes jobs once the component is ready, works on them, and

@@ -65,7 +65,11 @@ func (d *demo) look(ctx context.Context) snapshot {
 	u := lab.Object(d.claim.GetAPIVersion(), d.claim.GetKind())
 	if err := d.lab.Client.Get(ctx, d.key(), u); err == nil {
 		for _, t := range []string{"SpecValid", "JetStreamReady", "NetworkPolicyReady", "DeploymentReady", "ScaledObjectReady", "Ready"} {
-			s.conditions = append(s.conditions, lab.Condition(u, t))
+			c := lab.Condition(u, t)
+			if c.Reason == lab.NoSuchCondition {
+				c.Reason = "-"
+			}
+			s.conditions = append(s.conditions, c)
 		}
 	}
 	s.wanted, s.ready = d.workers(ctx)
