@@ -31,7 +31,8 @@ func run(ctx context.Context, c lab.Configuration) error {
 	}
 	defer l.Stop()
 	fmt.Printf("export KUBECONFIG=%s\n", l.Kubeconfig())
-	fmt.Printf("NATS: %s   monitoring: http://%s   logs: %s\n", l.NATS.URL, l.NATS.Monitoring, l.Logs())
+	fmt.Printf("NATS: %s, monitored at http://%s\n", l.NATS.URL, l.NATS.Monitoring)
+	fmt.Printf("The function's metrics: %s\nLogs of all parts: %s\nWho wrote what: %s\n", l.FunctionMetrics, l.Logs(), l.AuditLog())
 	fmt.Println("Ctrl-C stops it all.")
 	<-ctx.Done()
 	return nil
