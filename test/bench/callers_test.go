@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"maps"
 	"runtime"
 	"strings"
 	"sync"
@@ -125,9 +126,7 @@ func component(tb testing.TB, name string, fields map[string]any) *structpb.Stru
 		"image":       "worker:dev",
 		"jobSubjects": []any{"jobs." + name},
 	}
-	for k, v := range fields {
-		spec[k] = v
-	}
+	maps.Copy(spec, fields)
 	s, err := structpb.NewStruct(map[string]any{
 		"apiVersion": "tmi.dev/v1alpha1", "kind": "XTMIComponent", "metadata": map[string]any{"name": name + "-x7k2p"}, "spec": spec,
 	})
