@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"tmi.dev/function-tmicomponent/test/lab"
 )
 
 // A recorder watches everything that components consist of and remembers every
@@ -194,6 +196,26 @@ func (c change) changedBeside(fields ...string) bool {
 		unstructured.RemoveNestedField(after.Object, path...)
 	}
 	return !cmp.Equal(before.Object, after.Object)
+}
+
+// isAboutListening says whether a change is Crossplane's note that it listens
+// to a composite's events again, or no more, and nothing else.
+func (c change) isAboutListening() bool {
+	if c.before == nil || lab.Condition(c.before, "Responsive") == lab.Condition(c.after, "Responsive") {
+		return false
+	}
+	before, after := withoutBookkeeping(c.before), withoutBookkeeping(c.after)
+	for _, u := range []*unstructured.Unstructured{before, after} {
+		conditions, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
+		conditions = slices.DeleteFunc(conditions, func(condition any) bool {
+			m, _ := condition.(map[string]any)
+			return m["type"] == "Responsive"
+		})
+		if err := unstructured.SetNestedSlice(u.Object, conditions, "status", "conditions"); err != nil {
+			return false
+		}
+	}
+	return cmp.Equal(before.Object, after.Object)
 }
 
 // withoutBookkeeping leaves out what the API server itself writes.
