@@ -63,6 +63,9 @@ func (c *CLI) Validate() error {
 	if c.MaxRecvMessageSize < 1 {
 		return fmt.Errorf("--max-recv-message-size must be at least 1 (MiB), not %d", c.MaxRecvMessageSize)
 	}
+	if c.MetricsAddress != "" && c.MetricsAddress == c.Address {
+		return fmt.Errorf("--metrics-address must not be --address (%s)", c.Address)
+	}
 	if c.TTLSteady < fn.MinTTL || c.TTLConverging < fn.MinTTL {
 		return fmt.Errorf("--ttl-steady and --ttl-converging must be at least %s", fn.MinTTL)
 	}
@@ -81,6 +84,9 @@ func (c *CLI) Validate() error {
 		if _, err := os.ReadFile(f.path); err != nil {
 			return fmt.Errorf("%s cannot be read: %w", f.flag, err)
 		}
+	}
+	if err := c.settings().CheckFiles(); err != nil {
+		return fmt.Errorf("the NATS flags or environment cannot be used: %w", err)
 	}
 	if c.NATSURL == "" {
 		return nil
@@ -105,11 +111,14 @@ func (c *CLI) settings() nats.Settings {
 // Run serves the function until ctx ends, and then finishes the calls that are
 // under way.
 func (c *CLI) Run(ctx context.Context) error {
+	if !c.Insecure && c.TLSCertsDir == "" {
+		return fmt.Errorf("give --tls-server-certs-dir (or TLS_SERVER_CERTS_DIR), or --insecure for crossplane composition render")
+	}
 	level := slog.LevelInfo
 	if c.Debug {
 		level = slog.LevelDebug
 	}
-	handler := slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: level})
+	handler := slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: level, ReplaceAttr: knownLevels})
 	log := logging.NewLogrLogger(logr.FromSlogHandler(handler))
 	if c.NATSURL == "" {
 		log.Info("No NATS is configured by --nats-url or TMI_NATS_URL: JetStream is provisioned only where the function's Input names a server")
@@ -157,6 +166,15 @@ func (c *CLI) Run(ctx context.Context) error {
 		calls.drain(drainTimeout)
 		return nil
 	}
+}
+
+// knownLevels writes the level that logr gives to debug messages, one below
+// info, as what it is.
+func knownLevels(groups []string, a slog.Attr) slog.Attr {
+	if level, is := a.Value.Any().(slog.Level); is && len(groups) == 0 && a.Key == slog.LevelKey && level > slog.LevelDebug && level < slog.LevelInfo {
+		return slog.Any(slog.LevelKey, slog.LevelDebug)
+	}
+	return a
 }
 
 // listenable returns an error if nothing can listen at the metrics address. The

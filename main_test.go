@@ -2,7 +2,12 @@ package main
 
 import (
 	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
 	"io"
+	"math/big"
 	"net"
 	"net/http"
 	"os"
@@ -14,6 +19,7 @@ import (
 	"github.com/alecthomas/kong"
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nkeys"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
@@ -57,10 +63,41 @@ func write(t *testing.T, name, content string) string {
 	return path
 }
 
+// usable returns a file that serves as each of those of NATS: it holds a
+// certificate, its key, and a user's JWT and seed.
+func usable(t *testing.T, name string) string {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), IsCA: true, BasicConstraintsValid: true}
+	certificate, err := x509.CreateCertificate(rand.Reader, template, template, public, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	user, err := nkeys.CreateUser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seed, err := user.Seed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return write(t, name, "-----BEGIN NATS USER JWT-----\nheader.claims.signature\n------END NATS USER JWT------\n\n"+
+		"-----BEGIN USER NKEY SEED-----\n"+string(seed)+"\n------END USER NKEY SEED------\n\n"+
+		string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate}))+
+		string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})))
+}
+
 func TestFlags(t *testing.T) {
 	t.Parallel()
 
-	file := write(t, "file", "content")
+	file, garbage := usable(t, "file"), write(t, "garbage", "content")
 	missing := filepath.Join(t.TempDir(), "missing")
 	cli := func(change ...func(*CLI)) *CLI {
 		c := &CLI{
@@ -122,6 +159,10 @@ func TestFlags(t *testing.T) {
 		"SizeZero":      {"A message has a size.", []string{"--max-recv-message-size=0"}, want{err: []string{"--max-recv-message-size must be at least 1", "not 0"}}},
 		"SizeNegative":  {"It is not negative.", []string{"--max-recv-message-size=-4"}, want{err: []string{"--max-recv-message-size must be at least 1"}}},
 		"SizeWord":      {"It is a number.", []string{"--max-recv-message-size=big"}, want{err: []string{"--max-recv-message-size"}}},
+		"GarbageCA":     {"A file that holds something else is an error at the start, not a connection that fails.", []string{"--nats-tls-ca-file=" + garbage}, want{err: []string{garbage, "no PEM certificate"}}},
+		"GarbageCert":   {"So is a certificate.", []string{"--nats-tls-cert-file=" + garbage, "--nats-tls-key-file=" + file}, want{err: []string{garbage, "PEM"}}},
+		"GarbageCreds":  {"So are credentials.", []string{"--nats-creds=" + garbage}, want{err: []string{garbage, "no user JWT"}}},
+		"SameAddress":   {"Metrics and calls need an address each.", []string{"--address=:9443", "--metrics-address=:9443"}, want{err: []string{"--metrics-address", ":9443"}}},
 		"TTLZero":       {"A TTL of zero would be a loop.", []string{"--ttl-steady=0s"}, want{err: []string{"--ttl-steady", "must be at least 1s"}}},
 		"TTLNegative":   {"It is not negative.", []string{"--ttl-converging=-1s"}, want{err: []string{"--ttl-converging", "must be at least 1s"}}},
 		"TTLShort":      {"Nor does one that leaves no rest make sense.", []string{"--ttl-steady=1ms"}, want{err: []string{"--ttl-steady", "must be at least 1s"}}},
@@ -155,7 +196,7 @@ func TestFlags(t *testing.T) {
 // TestEnvironment shows each of the environment's names, which are fixed, and
 // that flags come before them. It sets the environment, so it is not parallel.
 func TestEnvironment(t *testing.T) {
-	file, other := write(t, "file", "content"), write(t, "other", "content")
+	file, other := usable(t, "file"), usable(t, "other")
 	t.Setenv("TLS_SERVER_CERTS_DIR", "/tls/server")
 	t.Setenv("TMI_NATS_URL", "nats://environment:4222")
 	t.Setenv("TMI_NATS_TLS_CA_FILE", file)
@@ -269,7 +310,7 @@ func TestRunFails(t *testing.T) {
 	}{
 		"MetricsTaken":   {"Metrics that cannot be served should be told.", []string{"--insecure", "--address=127.0.0.1:0", "--metrics-address=" + taken(t)}, "--metrics-address"},
 		"AddressTaken":   {"So should an address that is taken.", []string{"--insecure", "--metrics-address=", "--address=" + taken(t)}, "address already in use"},
-		"NoCertificates": {"Without certificates it should not serve, unless told to.", []string{"--address=127.0.0.1:0", "--metrics-address="}, "credentials"},
+		"NoCertificates": {"Without certificates it should not serve, unless told to.", []string{"--address=127.0.0.1:0", "--metrics-address="}, "--tls-server-certs-dir"},
 		"Certificates":   {"Certificates that are not there should be told.", []string{"--address=127.0.0.1:0", "--metrics-address=", "--tls-server-certs-dir=" + t.TempDir()}, "tls.crt"},
 	}
 	for name, tc := range cases {

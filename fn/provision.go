@@ -3,6 +3,8 @@ package fn
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
@@ -35,6 +37,9 @@ const (
 	keyKey      = "tls.key"
 )
 
+// credentialKeys are all of them.
+var credentialKeys = []string{keyCreds, keyNKey, keyToken, keyUsername, keyPassword, keyCA, keyCert, keyKey}
+
 // A jetStream is what is known of the component's stream and consumer, and what
 // follows from it.
 type jetStream struct {
@@ -55,6 +60,11 @@ type jetStream struct {
 // no NATS is configured.
 func natsSettings(in *v1beta1.NATS, defaults nats.Settings, credentials map[string]*fnv1.Credentials) (nats.Settings, field.ErrorList) {
 	secret := credentials[CredentialsName].GetCredentialData().GetData()
+	known := func(k string) bool { return slices.Contains(credentialKeys, k) }
+	if len(secret) > 0 && !slices.ContainsFunc(slices.Collect(maps.Keys(secret)), known) {
+		return defaults, field.ErrorList{field.Invalid(field.NewPath("credentials").Key(CredentialsName), slices.Sorted(maps.Keys(secret)),
+			"the Secret holds none of "+strings.Join(credentialKeys, ", "))}
+	}
 	s := defaults
 	if in.URL != "" {
 		s.URL = in.URL

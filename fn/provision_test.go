@@ -81,12 +81,16 @@ func TestNATSSettings(t *testing.T) {
 			})},
 		},
 		"OtherCredentials": {
-			reason: "Credentials of another name are not for NATS, and other keys of the Secret mean nothing.",
+			reason: "Credentials of another name are not for NATS.",
 			args: args{defaults: flags, credentials: map[string]*fnv1.Credentials{
 				"other": secret(map[string]string{"token": "t"})["nats"],
-				"nats":  secret(map[string]string{"unknown": "x", "Token": "x"})["nats"],
 			}},
 			want: want{settings: flags},
+		},
+		"OtherKeys": {
+			reason: "A Secret with none of the known keys is a mistake, such as a misspelt one, and not a login without credentials.",
+			args:   args{defaults: flags, credentials: secret(map[string]string{"user": "x", "Token": "x"})},
+			want:   want{settings: flags, err: "none of creds, nkey, token, username"},
 		},
 		"EmptyCredentials": {
 			reason: "A key that is empty should replace nothing.",

@@ -97,17 +97,7 @@ func encrypt(o *natsgo.Options, s Settings) error {
 
 	switch {
 	case s.CAFile != "":
-		o.RootCAsCB = func() (*x509.CertPool, error) {
-			content, err := readFile(s.CAFile)
-			if err != nil {
-				return nil, err
-			}
-			pool := x509.NewCertPool()
-			if !pool.AppendCertsFromPEM(content) {
-				return nil, &fileError{path: s.CAFile, problem: "cannot be used", err: errors.New("it holds no PEM certificate")}
-			}
-			return pool, nil
-		}
+		o.RootCAsCB = func() (*x509.CertPool, error) { return readCA(s.CAFile) }
 	case len(c.CA) > 0:
 		config.RootCAs = x509.NewCertPool()
 		if !config.RootCAs.AppendCertsFromPEM(c.CA) {
@@ -126,6 +116,42 @@ func encrypt(o *natsgo.Options, s Settings) error {
 		config.Certificates = []tls.Certificate{certificate}
 	}
 	return nil
+}
+
+// CheckFiles reads the files of the settings and returns what is wrong with
+// them. They are read again for each connection; this is to be told early.
+func (s Settings) CheckFiles() error {
+	var errs []error
+	if s.CAFile != "" {
+		_, err := readCA(s.CAFile)
+		errs = append(errs, err)
+	}
+	if s.CertFile != "" && s.KeyFile != "" {
+		_, err := readCertificate(s.CertFile, s.KeyFile)
+		errs = append(errs, err)
+	}
+	if s.CredsFile != "" {
+		content, err := readFile(s.CredsFile)
+		if err == nil {
+			if _, _, err = parseCreds(content); err != nil {
+				err = &fileError{path: s.CredsFile, problem: "is no NATS credentials file", err: err}
+			}
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+func readCA(file string) (*x509.CertPool, error) {
+	content, err := readFile(file)
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(content) {
+		return nil, &fileError{path: file, problem: "cannot be used", err: errors.New("it holds no PEM certificate")}
+	}
+	return pool, nil
 }
 
 func readCertificate(certFile, keyFile string) (tls.Certificate, error) {
