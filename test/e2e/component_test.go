@@ -245,6 +245,20 @@ func (c *component) hasReplicas(want int32) error {
 	return nil
 }
 
+// isAsleep says whether a component has no worker, and none that is still
+// stopping. A Deployment that says nothing of replicas begins with one; KEDA,
+// which they are left to, takes it away when it first looks at the queue.
+func (c *component) isAsleep() error {
+	if err := c.hasReplicas(0); err != nil {
+		return err
+	}
+	pods, err := c.pods()
+	if err == nil && len(pods) > 0 {
+		return fmt.Errorf("%s still has the pod %s", c, pods[0].Name)
+	}
+	return err
+}
+
 func (c *component) pods() ([]corev1.Pod, error) {
 	list := &corev1.PodList{}
 	err := cluster.Client.List(context.Background(), list, client.InNamespace(c.namespace),

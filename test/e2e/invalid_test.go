@@ -13,6 +13,7 @@ func testInvalidChange(t *testing.T) {
 	t.Parallel()
 	c := newComponent(t, "mistaken")
 	c.waitReady()
+	eventually(t, soon, c.isAsleep)
 	stream, err := c.stream()
 	if err != nil {
 		t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 func testNATSDown(t *testing.T) {
 	running := newComponent(t, "running")
 	running.waitReady()
-	eventually(t, soon, func() error { return running.hasReplicas(0) })
+	eventually(t, soon, running.isAsleep)
 	r := record(t, running)
 
 	cluster.NATS.Stop()
@@ -49,10 +49,10 @@ func testNATSDown(t *testing.T) {
 		if _, err := c.consumer(); err != nil {
 			t.Error(err)
 		}
-		eventually(t, soon, func() error { return c.hasReplicas(0) })
+		eventually(t, soon, c.isAsleep)
 	}
 	r.stop()
-	r.wantNone("deletions while NATS was down", func(ch change) bool { return ch.event == watch.Deleted && ch.kind != "Pod" })
+	r.wantNone("deletions while NATS was down", func(ch change) bool { return ch.event == watch.Deleted })
 	r.wantReplicas(running, 0)
 
 	// Workers wake as ever.

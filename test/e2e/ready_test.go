@@ -17,9 +17,7 @@ func testBecomesReady(t *testing.T) {
 	c := newComponent(t, "first")
 	c.waitReady()
 
-	// A Deployment that says nothing of replicas begins with one. KEDA, which
-	// they are left to, takes it away when it first looks at the queue.
-	eventually(t, soon, func() error { return c.hasReplicas(0) })
+	eventually(t, soon, c.isAsleep)
 	stream, err := c.stream()
 	if err != nil {
 		t.Fatal(err)
