@@ -29,10 +29,14 @@ help: ## list what there is to make
 ## What a person wants to see
 ##
 
+# By environment, since a path can have a quote in it.
 .PHONY: render
+render: export XR := $(value XR)
+render: export API := $(value API)
+render: export NATS := $(value NATS)
 render: ## render example/ with the real Crossplane, function and nats-server
 	@mkdir -p .cache && go build -C test -o ../.cache/render ./render/cmd/render
-	@exec .cache/render -xr='$(XR)' -api='$(API)' -nats='$(NATS)'
+	@exec .cache/render
 
 ##
 ## Building

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -31,6 +32,28 @@ type RefusedError struct {
 }
 
 func (e *RefusedError) Error() string { return e.Message }
+
+// FunctionErrors returns what the function found wrong, one by one and without
+// all that Crossplane wrapped around it; nothing if it was not the function
+// that refused.
+func (e *RefusedError) FunctionErrors() []string {
+	_, message, found := strings.Cut(e.Message, "returned a fatal result: ")
+	if !found {
+		return nil
+	}
+	var errs []string
+	start := 0
+	for _, next := range nextError.FindAllStringIndex(message, -1) {
+		errs = append(errs, message[start:next[0]])
+		start = next[0] + len("; ")
+	}
+	return append(errs, message[start:])
+}
+
+// nextError is where the function's message goes on to another field, or to
+// saying that there are more. A semicolon alone can be within an error.
+var nextError = regexp.MustCompile(`; (?:and more$|[A-Za-z](?:[\w.-]|\[[^\]]*\])*: (?:` +
+	`Not found|Required value|Duplicate value|Invalid value|Unsupported value|Forbidden|Too long|Too many|Too few|Too short|Internal error)\b)`)
 
 // A Pipeline is what a composite is rendered with.
 type Pipeline struct {

@@ -78,7 +78,7 @@ var forms = []form{
 		name:          "claim",
 		configuration: "claim",
 		composite: func(t *testing.T, component, path string) {
-			if err := crossplane.WriteCompositeOf(t.Context(), component, readManifest(t, component).Metadata.Name, path); err != nil {
+			if err := crossplane.WriteCompositeOf(t.Context(), component, readManifest(t, component).Name, path); err != nil {
 				t.Fatal(err)
 			}
 		},
@@ -103,8 +103,10 @@ var forms = []form{
 	},
 }
 
-func (f form) definition() string {
-	return repository.Path("package", "configuration", f.configuration, "definition.yaml")
+func (f form) definition() string { return definition(f.configuration) }
+
+func definition(configuration string) string {
+	return repository.Path("package", "configuration", configuration, "definition.yaml")
 }
 
 // render renders a component in one form. extra is added to the input of the
