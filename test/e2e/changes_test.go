@@ -31,7 +31,7 @@ func testChanges(t *testing.T) {
 	t.Run("Image", func(t *testing.T) {
 		c := c.in(t)
 		c.change(func(spec map[string]any) { spec["image"] = newImage })
-		eventually(t, soon, func() error { return c.hasImage(newImage) })
+		eventually(t, soon, func() error { return c.hasNewImage() })
 	})
 	t.Run("Subjects", func(t *testing.T) {
 		c := c.in(t)
@@ -105,7 +105,7 @@ func testChanges(t *testing.T) {
 		if err := cluster.Client.Patch(context.Background(), d, patch, client.FieldOwner("kubectl-edit")); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, soon, func() error { return c.hasImage(newImage) })
+		eventually(t, soon, func() error { return c.hasNewImage() })
 	})
 	t.Run("HandOnNetworkPolicy", func(t *testing.T) {
 		c := c.in(t)
@@ -149,13 +149,13 @@ func (c *component) in(t *testing.T) *component {
 // newImage is what a component's image is changed to.
 const newImage = "registry.example.com/worker:2"
 
-func (c *component) hasImage(want string) error {
+func (c *component) hasNewImage() error {
 	d, err := c.deployment()
 	if err != nil {
 		return err
 	}
-	if got := d.Spec.Template.Spec.Containers[0].Image; got != want {
-		return fmt.Errorf("%s runs %s, want %s", c, got, want)
+	if got := d.Spec.Template.Spec.Containers[0].Image; got != newImage {
+		return fmt.Errorf("%s runs %s, want %s", c, got, newImage)
 	}
 	return nil
 }

@@ -49,15 +49,16 @@ type component struct {
 	namespace, name string
 }
 
-// newComponent applies a component in a team's namespace of its own. Its spec
-// is a small one, which the functions given may change.
-func newComponent(t *testing.T, name string, changes ...func(spec map[string]any)) *component {
+// newComponent applies a component in a team's namespace of its own.
+func newComponent(t *testing.T, name string) *component {
 	t.Helper()
 	namespace := "team-" + name
 	createNamespace(t, namespace)
-	return newComponentIn(t, namespace, name, changes...)
+	return newComponentIn(t, namespace, name)
 }
 
+// newComponentIn applies a component. Its spec is a small one, which the
+// functions given may change.
 func newComponentIn(t *testing.T, namespace, name string, changes ...func(spec map[string]any)) *component {
 	t.Helper()
 	c := &component{t: t, namespace: namespace, name: name}

@@ -44,6 +44,6 @@ func testInvalidChange(t *testing.T) {
 
 	c.change(func(spec map[string]any) { spec["allowlist"] = map[string]any{"cidrs": []any{"203.0.113.0/24"}} })
 	eventually(t, soon, func() error { return c.allows("203.0.113.0/24") })
-	eventually(t, soon, func() error { return c.hasImage(newImage) })
+	eventually(t, soon, func() error { return c.hasNewImage() })
 	c.waitReady()
 }

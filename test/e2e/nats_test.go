@@ -32,7 +32,7 @@ func testNATSDown(t *testing.T) {
 	}
 
 	running.change(func(spec map[string]any) { spec["image"] = newImage })
-	eventually(t, soon, func() error { return running.hasImage(newImage) })
+	eventually(t, soon, func() error { return running.hasNewImage() })
 	eventually(t, soon, func() error { return running.hasCondition("JetStreamReady", "False", "Unreachable") })
 
 	if err := cluster.NATS.Erase(); err != nil {

@@ -54,7 +54,7 @@ func (l *Lab) startCrossplane(ctx context.Context, flags []string) error {
 	// The init program creates CRDs and then objects of their kinds, without
 	// waiting until they are served. In a cluster its container is started
 	// again until it succeeds.
-	if err := l.within(ctx, startTimeout, func(ctx context.Context) error { return l.run(ctx, initialize) }); err != nil {
+	if err := l.eventually(ctx, func(ctx context.Context) error { return l.run(ctx, initialize) }); err != nil {
 		return err
 	}
 	client := &corev1.Secret{}
@@ -129,7 +129,7 @@ func (l *Lab) install(ctx context.Context, name string, p Package) error {
 // waitInstalled waits until Crossplane finds all packages installed and
 // healthy.
 func (l *Lab) waitInstalled(ctx context.Context) error {
-	return l.within(ctx, startTimeout, func(ctx context.Context) error {
+	return l.eventually(ctx, func(ctx context.Context) error {
 		for _, kind := range []string{"Function", "Provider", "Configuration"} {
 			list := &unstructured.UnstructuredList{}
 			list.SetGroupVersionKind(schema.GroupVersionKind{Group: packageGroup, Version: "v1", Kind: kind + "List"})

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -116,7 +115,7 @@ func Object(apiVersion, kind string) *unstructured.Unstructured {
 
 // waitForCondition waits until a condition of a cluster-scoped object is true.
 func (l *Lab) waitForCondition(ctx context.Context, apiVersion, kind, name, conditionType string) error {
-	return l.within(ctx, startTimeout, func(ctx context.Context) error {
+	return l.eventually(ctx, func(ctx context.Context) error {
 		u := Object(apiVersion, kind)
 		if err := l.Client.Get(ctx, named("", name), u); err != nil {
 			return err
@@ -128,9 +127,9 @@ func (l *Lab) waitForCondition(ctx context.Context, apiVersion, kind, name, cond
 	})
 }
 
-// within is Eventually with a limit.
-func (l *Lab) within(ctx context.Context, limit time.Duration, f func(context.Context) error) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, errors.New("after "+limit.String()))
+// eventually is Eventually with a limit.
+func (l *Lab) eventually(ctx context.Context, f func(context.Context) error) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, errors.New("after "+startTimeout.String()))
 	defer cancel()
 	return Eventually(ctx, f)
 }

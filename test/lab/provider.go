@@ -76,7 +76,7 @@ func (l *Lab) runProvider(ctx context.Context, p Package) error {
 // kind without a word and needs a restart. In a cluster, pulling its image is
 // time enough.
 func (l *Lab) waitForObjects(ctx context.Context) error {
-	return l.within(ctx, startTimeout, func(ctx context.Context) error {
+	return l.eventually(ctx, func(ctx context.Context) error {
 		for _, apiVersion := range []string{"kubernetes.crossplane.io/v1alpha2", "kubernetes.m.crossplane.io/v1alpha1"} {
 			list := &unstructured.UnstructuredList{}
 			list.SetAPIVersion(apiVersion)
