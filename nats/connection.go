@@ -305,6 +305,14 @@ func ask[T any](ctx context.Context, c *connection, subject string, request func
 			return none, context.Cause(ctx)
 		}
 		if errors.Is(a.err, natsgo.ErrReconnectBufExceeded) || errors.Is(a.err, natsgo.ErrConnectionClosed) || errors.Is(a.err, natsgo.ErrDisconnected) {
+			// nats.go knows before its callback has told us, who would think
+			// that there is a connection. The callback cancels ctx.
+			told := time.NewTimer(c.patience)
+			defer told.Stop()
+			select {
+			case <-ctx.Done():
+			case <-told.C:
+			}
 			return none, &downError{cause: a.err}
 		}
 		return a.value, a.err

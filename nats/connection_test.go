@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	natsgo "github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 func testConnection() *connection {
@@ -168,4 +170,32 @@ func awaiting(t *testing.T, c *connection) <-chan error {
 	go func() { done <- c.await(t.Context()) }()
 	synctest.Wait()
 	return done
+}
+
+// TestAskWhileLost: nats.go knows that the connection is lost before its callback
+// tells us. A request that fails for it must not return before, since the call
+// would think that there is a connection, and try again in vain.
+func TestAskWhileLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := testConnection()
+		c.phase = connected
+		failed := make(chan error, 1)
+		go func() {
+			_, err := ask(t.Context(), c, "subject", func(context.Context, jetstream.JetStream) (struct{}, error) {
+				return struct{}{}, natsgo.ErrReconnectBufExceeded
+			})
+			failed <- err
+		}()
+		synctest.Wait()
+		select {
+		case err := <-failed:
+			t.Fatalf("ask returned before the loss was told: %v", err)
+		default:
+		}
+		c.onDown(errRefused)
+		var down *downError
+		if err := <-failed; !errors.As(err, &down) {
+			t.Errorf("want an error of a connection that is down, got %v", err)
+		}
+	})
 }
