@@ -66,8 +66,8 @@ func (c *CLI) Validate() error {
 	if c.MetricsAddress != "" && c.MetricsAddress == c.Address {
 		return fmt.Errorf("--metrics-address must not be --address (%s)", c.Address)
 	}
-	if c.TTLSteady < fn.MinTTL || c.TTLConverging < fn.MinTTL {
-		return fmt.Errorf("--ttl-steady and --ttl-converging must be at least %s", fn.MinTTL)
+	if min(c.TTLSteady, c.TTLConverging) < fn.MinTTL || max(c.TTLSteady, c.TTLConverging) > fn.MaxTTL {
+		return fmt.Errorf("--ttl-steady and --ttl-converging must be %s to %s", fn.MinTTL, fn.MaxTTL)
 	}
 	if errs := fn.ValidateAllowedSubjects(c.AllowedSubjects, field.NewPath("--allowed-subjects")); len(errs) > 0 {
 		return errs.ToAggregate()

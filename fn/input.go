@@ -24,10 +24,10 @@ const (
 	minTimeout = time.Millisecond
 	maxTimeout = time.Minute
 
-	// MinTTL keeps Crossplane from calling without rest. maxTTL is how long a
+	// MinTTL keeps Crossplane from calling without rest. MaxTTL is how long a
 	// stream that is lost may at most go unnoticed.
 	MinTTL = time.Second
-	maxTTL = 24 * time.Hour
+	MaxTTL = 24 * time.Hour
 
 	// maxStreamReplicas that a JetStream cluster can hold.
 	maxStreamReplicas = 5
@@ -96,8 +96,8 @@ func validateInput(in *v1beta1.Input) field.ErrorList {
 	errs = append(errs, ValidateAllowedSubjects(in.AllowedSubjects, field.NewPath("allowedSubjects"))...)
 
 	ttl := field.NewPath("ttl")
-	errs = append(errs, validateDuration(in.TTL.Steady, MinTTL, maxTTL, ttl.Child("steady"))...)
-	return append(errs, validateDuration(in.TTL.Converging, MinTTL, maxTTL, ttl.Child("converging"))...)
+	errs = append(errs, validateDuration(in.TTL.Steady, MinTTL, MaxTTL, ttl.Child("steady"))...)
+	return append(errs, validateDuration(in.TTL.Converging, MinTTL, MaxTTL, ttl.Child("converging"))...)
 }
 
 // nameConflicts returns an error for each of our composed resources whose name

@@ -3,6 +3,7 @@ package fn
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -13,6 +14,11 @@ import (
 
 	"tmi.dev/function-tmicomponent/fn/protostruct"
 )
+
+// pageSize is the size in the name of huge pages: of whole bytes, and small
+// enough for an int64. resource.ParseQuantity takes more, and for 1e-99999999
+// minutes, or all memory.
+var pageSize = regexp.MustCompile(`^[1-9][0-9]{0,8}([kMG]|[KMG]i)?$`)
 
 // validateResources holds the rules of an API server for a container's
 // resources, which has them in a package that cannot be imported, and refuses
@@ -57,8 +63,11 @@ func validateResourceList(list corev1.ResourceList, path *field.Path) field.Erro
 		case extendedResource(name) && q.MilliValue()%1000 != 0:
 			errs = append(errs, field.Invalid(p, q.String(), "must be a whole number"))
 		case huge:
-			page, err := resource.ParseQuantity(size)
-			if err != nil || page.Sign() <= 0 || q.Value()%page.Value() != 0 {
+			if !pageSize.MatchString(size) {
+				errs = append(errs, field.Invalid(p, protostruct.Truncated(string(name)), "must name a page size, such as hugepages-2Mi"))
+				continue
+			}
+			if page := resource.MustParse(size); q.Value()%page.Value() != 0 {
 				errs = append(errs, field.Invalid(p, q.String(), "must be a multiple of the page size in the resource's name"))
 			}
 		}

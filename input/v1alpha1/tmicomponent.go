@@ -72,7 +72,7 @@ type TMIComponent struct {
 
 // TMIComponentSpec is what a team asks for. It may have 320 KiB in all.
 //
-// +kubebuilder:validation:XValidation:rule="!(self.inputMode == 'source-locator' && self.egress == 'none')",message="inputMode source-locator needs egress: a worker that fetches its own input cannot do so with egress none; use allowlist or fetch-controlled",fieldPath=".egress"
+// +kubebuilder:validation:XValidation:rule="!(self.inputMode == 'source-locator' && self.egress == 'none')",message="inputMode source-locator needs egress: a worker that fetches its own input cannot do so with egress none; use allowlist, or inputMode content-ref",fieldPath=".egress"
 // +kubebuilder:validation:XValidation:rule="self.egress != 'allowlist' || (has(self.allowlist) && ((has(self.allowlist.cidrs) && size(self.allowlist.cidrs) > 0) || (has(self.allowlist.clusterPeers) && size(self.allowlist.clusterPeers) > 0) || (has(self.allowlist.openInternet) && self.allowlist.openInternet)))",message="egress allowlist needs something to allow: at least one of allowlist.cidrs, allowlist.clusterPeers, allowlist.openInternet"
 type TMIComponentSpec struct {
 	// Image of the worker: a reference that the cluster's nodes can pull,
@@ -236,7 +236,7 @@ type SecretRef struct {
 // ScratchVolume is an emptyDir mounted into the worker.
 //
 // +kubebuilder:validation:XValidation:rule="self.mountPath.contains('..') || !self.mountPath.matches('^/+(etc/*|etc/+tmi-nats-tls(/.*)?)?$')",message="must not be the root, nor over or under /etc/tmi-nats-tls, where the client certificate is; use a folder such as /var/scratch",fieldPath=".mountPath"
-// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self.sizeLimit)) || quantity(string(self.sizeLimit)).isGreaterThan(quantity('0'))",message="must be above zero",fieldPath=".sizeLimit"
+// +kubebuilder:validation:XValidation:rule="string(self.sizeLimit).matches('^[+]?[0-9.]*[1-9]')",message="must be above zero",fieldPath=".sizeLimit"
 type ScratchVolume struct {
 	// MountPath is an absolute path, other than / and not over or under
 	// /etc/tmi-nats-tls, where the client certificates are.
