@@ -1,6 +1,7 @@
 package fn
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"path"
@@ -40,8 +41,12 @@ const (
 	// more effort; and what it costs to find overlaps grows with it.
 	maxSubjectTokens = 32
 
+	// maxConfigEntries that a component may have. Each costs far more than its
+	// bytes: an Object and the Deployment's managed fields repeat its name.
+	maxConfigEntries = 1000
+
 	// maxConfigSize is how many bytes the names and values of the config may
-	// have in all.
+	// have in all, as JSON, which is what is stored: there a < has six.
 	maxConfigSize = 256 << 10
 
 	// ackWaitVariable is the config entry that the consumer's ack wait is
@@ -147,16 +152,19 @@ func validateEnvironment(spec *v1alpha1.TMIComponentSpec, path *field.Path) fiel
 
 	size := 0
 	for _, name := range slices.Sorted(maps.Keys(spec.Config)) {
-		size += len(name) + len(spec.Config[name])
+		size += jsonSize(name) + jsonSize(spec.Config[name])
 		// The name is at fault, not the value.
 		errs = append(errs, validateVariable(name, path.Child("config"))...)
 		if strings.Contains(spec.Config[name], "\x00") {
 			errs = append(errs, field.Invalid(path.Child("config").Key(protostruct.Truncated(name)), field.OmitValueType{}, "must hold no NUL, where a process ends a variable"))
 		}
 	}
+	if n := len(spec.Config); n > maxConfigEntries {
+		errs = append(errs, field.TooMany(path.Child("config"), n, maxConfigEntries))
+	}
 	if size > maxConfigSize {
 		errs = append(errs, field.Invalid(path.Child("config"), fmt.Sprintf("%d bytes", size),
-			fmt.Sprintf("must have at most %d bytes in all; put large data into a Secret or into the image", maxConfigSize)))
+			fmt.Sprintf("must have at most %d bytes in all, as JSON; put large data into a Secret or into the image", maxConfigSize)))
 	}
 	if wait, ok := spec.Config[ackWaitVariable]; ok {
 		if _, err := parseAckWait(wait); err != nil {
@@ -191,6 +199,12 @@ func validateEnvironment(spec *v1alpha1.TMIComponentSpec, path *field.Path) fiel
 		}
 	}
 	return errs
+}
+
+// jsonSize is how many bytes s has as JSON, between its quotes.
+func jsonSize(s string) int {
+	b, _ := json.Marshal(s) // of a string, which cannot fail
+	return len(b) - len(`""`)
 }
 
 func validateVariable(name string, path *field.Path) field.ErrorList {

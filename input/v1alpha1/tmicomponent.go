@@ -120,9 +120,11 @@ type TMIComponentSpec struct {
 	// refer to earlier variables as $(NAME). TMI_JOB_ACK_WAIT is also read by
 	// the platform: the time that the worker has to finish one job (a
 	// duration such as 90s or 2m, 90s if not given), after which the job is
-	// delivered again. At most 256 KiB of names and values in all.
+	// delivered again. At most 1000 entries, and 256 KiB of names and values
+	// in all, as JSON.
 	//
 	// +optional
+	// +kubebuilder:validation:MaxProperties=1000
 	// +kubebuilder:validation:XValidation:rule="!('TMI_JOB_ACK_WAIT' in self) || self['TMI_JOB_ACK_WAIT'].matches('^[+]?([0-9]*[.]?[0-9]*(ns|us|µs|μs|ms|s|m|h))+$') && duration(self['TMI_JOB_ACK_WAIT']) > duration('0s')",message="TMI_JOB_ACK_WAIT must be a duration above zero, such as 90s or 2m"
 	Config map[string]string `json:"config,omitempty"`
 
