@@ -203,7 +203,10 @@ func validateEnvironment(spec *v1alpha1.TMIComponentSpec, path *field.Path) fiel
 
 // jsonSize is how many bytes s has as JSON, between its quotes.
 func jsonSize(s string) int {
-	b, _ := json.Marshal(s) // of a string, which cannot fail
+	b, err := json.Marshal(s)
+	if err != nil {
+		return len(s) // A string cannot fail.
+	}
 	return len(b) - len(`""`)
 }
 
