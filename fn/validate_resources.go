@@ -63,10 +63,6 @@ func validateResourceList(list corev1.ResourceList, path *field.Path) field.Erro
 		case extendedResource(name) && q.MilliValue()%1000 != 0:
 			errs = append(errs, field.Invalid(p, q.String(), "must be a whole number"))
 		case huge:
-			if !pageSize.MatchString(size) {
-				errs = append(errs, field.Invalid(p, protostruct.Truncated(string(name)), "must name a page size, such as hugepages-2Mi"))
-				continue
-			}
 			if page := resource.MustParse(size); q.Value()%page.Value() != 0 {
 				errs = append(errs, field.Invalid(p, q.String(), "must be a multiple of the page size in the resource's name"))
 			}
@@ -82,9 +78,14 @@ func refusedResource(name corev1.ResourceName) string {
 		return strings.Join(msgs, "; ")
 	}
 	switch {
+	case hugePages(name): // before extended resources, as which hugepages-2/x would do
+		if !pageSize.MatchString(strings.TrimPrefix(string(name), corev1.ResourceHugePagesPrefix)) {
+			return "must name a page size, such as hugepages-2Mi"
+		}
+		return ""
 	case extendedResource(name):
 		return ""
-	case name == corev1.ResourceCPU, name == corev1.ResourceMemory, name == corev1.ResourceEphemeralStorage, hugePages(name):
+	case name == corev1.ResourceCPU, name == corev1.ResourceMemory, name == corev1.ResourceEphemeralStorage:
 		return ""
 	}
 	return "must be cpu, memory, ephemeral-storage, hugepages-<size>, or an extended resource such as example.com/gpu"

@@ -59,6 +59,7 @@ func TestValidateResources(t *testing.T) {
 		"HugeSizeOverflows": {"A page size that no number holds divides nothing.", both(nil, list("hugepages-10E", "1", "cpu", "1")), []string{"Invalid value resources.limits[hugepages-10E]"}},
 		"HugeSizeFraction":  {"A page is of whole bytes.", both(nil, list("hugepages-500m", "1", "cpu", "1")), []string{"Invalid value resources.limits[hugepages-500m]"}},
 		"HugeSizeEndless":   {"Nor is a name computed with that would take minutes.", both(nil, list("hugepages-1e-99999999", "1", "cpu", "1")), []string{"Invalid value resources.limits[hugepages-1e-99999999]"}},
+		"HugeSizeSlash":     {"Huge pages are no extended resource.", both(nil, list("hugepages-2/x", "2", "cpu", "1")), []string{"Invalid value resources.limits[hugepages-2/x]"}},
 		"AllAtOnce":         {"All is told at once.", both(list("cpu", "2", "memory", "-1"), list("cpu", "1", "x", "1")), []string{"Invalid value resources.limits[x]", "Invalid value resources.requests[memory]", "Invalid value resources.requests[cpu]"}},
 	}
 	for name, tc := range cases {

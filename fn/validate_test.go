@@ -86,6 +86,13 @@ func TestValidateComponent(t *testing.T) {
 	for i := range manySubjects {
 		manySubjects[i] = fmt.Sprintf("jobs.%d", i)
 	}
+	variables := func(n int) map[string]string {
+		m := make(map[string]string, n)
+		for i := range n {
+			m[fmt.Sprintf("V%d", i)] = "1"
+		}
+		return m
+	}
 	internet := &v1alpha1.Allowlist{OpenInternet: true}
 	wait := func(v string) *Component { return config(map[string]string{"TMI_JOB_ACK_WAIT": v}) }
 	const ackWait = "Invalid value spec.config[TMI_JOB_ACK_WAIT]"
@@ -171,8 +178,8 @@ func TestValidateComponent(t *testing.T) {
 		"ConfigReserved":  {"The certificate's places are the platform's.", args{c: config(map[string]string{"TMI_NATS_TLS_CA_FILE": "", "TMI_NATS_TLS_CERT_FILE": "", "TMI_NATS_TLS_KEY_FILE": ""})}, []string{"Invalid value spec.config"}},
 		"ConfigSize":      {"Large data does not belong into the environment.", args{c: config(map[string]string{"A": strings.Repeat("x", 256<<10)})}, []string{"Invalid value spec.config"}},
 		"ConfigEscapes":   {"What counts is what is stored, and there a < has six bytes.", args{c: config(map[string]string{"A": strings.Repeat("<", 50<<10)})}, []string{"Invalid value spec.config"}},
-		"ConfigMost":      {"A thousand variables are fine.", args{c: config(manyVariables(1000))}, nil},
-		"ConfigTooMany":   {"More are too many.", args{c: config(manyVariables(1001))}, []string{"Too many spec.config"}},
+		"ConfigMost":      {"A thousand variables are fine.", args{c: config(variables(1000))}, nil},
+		"ConfigTooMany":   {"More are too many.", args{c: config(variables(1001))}, []string{"Too many spec.config"}},
 		"ConfigFits":      {"What fits is fine.", args{c: config(map[string]string{"A": strings.Repeat("x", 256<<10-1)})}, nil},
 		"AckWait":         {"An ack wait is a duration.", args{c: wait("1m30s")}, nil},
 		"AckWaitWord":     {"A word is none.", args{c: wait("soon")}, []string{ackWait}},
@@ -360,12 +367,4 @@ func TestWithRules(t *testing.T) {
 			}
 		})
 	}
-}
-
-func manyVariables(n int) map[string]string {
-	variables := make(map[string]string, n)
-	for i := range n {
-		variables[fmt.Sprintf("V%d", i)] = "1"
-	}
-	return variables
 }

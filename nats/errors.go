@@ -92,8 +92,11 @@ const (
 	codeMemory             jetstream.ErrorCode = 10028
 	codeNoAccount          jetstream.ErrorCode = 10035
 	codeStorage            jetstream.ErrorCode = 10047
+	codeStreamCreate       jetstream.ErrorCode = 10049
 	codeSubjectOverlap     jetstream.ErrorCode = 10065
 	codeReplicas           jetstream.ErrorCode = 10074
+	codeStreamStoreFailed  jetstream.ErrorCode = 10077
+	codeConsumerStore      jetstream.ErrorCode = 10104
 	codeMaxBytesRequired   jetstream.ErrorCode = 10113
 	codeStreamOffline      jetstream.ErrorCode = 10118
 	codeConsumerOffline    jetstream.ErrorCode = 10119
@@ -121,6 +124,7 @@ const peerOffline = "peer offline"
 
 const (
 	noLeader = "JetStream cannot act on %s at the moment, since too few of its servers are up to agree; the function tries again by itself, and the platform team looks after the servers if it lasts."
+	noStore  = "The NATS server fails to set up the storage of %s; the function tries again by itself, and the platform team looks after the server's disk if it lasts."
 	noRoom   = "JetStream has no room for %s: a limit of the servers or the account on streams, consumers or storage is reached; ask the platform team to raise the limit, or to make room."
 )
 
@@ -140,6 +144,10 @@ var refusals = map[jetstream.ErrorCode]refusal{
 	codeTooManyRequests:    {JetStreamUnavailable, "JetStream has too many requests to look at %s; the function tries again by itself."},
 	codeReconfigurationOn:  {JetStreamUnavailable, "JetStream is moving %s between servers; the function tries again by itself."},
 	codeStreamMoveOn:       {JetStreamUnavailable, "JetStream is moving %s between servers; the function tries again by itself."},
+
+	codeStreamCreate:      {JetStreamUnavailable, noStore},
+	codeStreamStoreFailed: {JetStreamUnavailable, noStore},
+	codeConsumerStore:     {JetStreamUnavailable, noStore},
 
 	codeReplicas:         {InsufficientResources, "NATS is a single server and cannot keep the wanted replicas of %s; ask the platform team to set nats.streamReplicas to 1 in the function's Input, or to run a cluster."},
 	codeNoPeers:          {InsufficientResources, "NATS has too few servers, or too little room on them, for the wanted replicas of %s; ask the platform team to lower nats.streamReplicas in the function's Input, to make room, or to add servers."},

@@ -38,6 +38,10 @@ func TestExplain(t *testing.T) {
 		"Cancelled":            {reason: "The caller went away.", err: context.Canceled, want: Unreachable, message: []string{"cut short"}},
 		"Nonsense":             {reason: "Something that is no NATS.", err: errors.New("invalid character"), want: JetStreamUnavailable, message: []string{"does not understand"}},
 
+		"CreateStream":  {reason: "A disk that is full, or read-only.", err: apiError(10049), want: JetStreamUnavailable, message: []string{"storage of stream X", "disk"}},
+		"StoreStream":   {reason: "The same, said otherwise.", err: apiError(10077), want: JetStreamUnavailable},
+		"StoreConsumer": {reason: "The same, of a consumer.", err: apiError(10104), want: JetStreamUnavailable},
+
 		"Replicas":     {reason: "Replicas on a single server.", err: apiError(10074), want: InsufficientResources, message: []string{"single server", "nats.streamReplicas"}},
 		"NoPeers":      {reason: "Replicas beyond the cluster.", err: apiError(10005), want: InsufficientResources, message: []string{"nats.streamReplicas"}},
 		"PeersDown":    {reason: "Replicas within the cluster, some of whose servers are down.", err: &jetstream.APIError{ErrorCode: 10005, Description: "no suitable peers for placement, peer offline"}, want: JetStreamUnavailable, message: []string{"too few of its servers are up"}},
