@@ -6,19 +6,16 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
 
 	"github.com/alecthomas/kong"
-	"github.com/crossplane/function-sdk-go"
 	"github.com/crossplane/function-sdk-go/logging"
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	"google.golang.org/grpc/health"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -124,7 +121,8 @@ func (c *CLI) Run(ctx context.Context) error {
 		log.Info("No NATS is configured by --nats-url or TMI_NATS_URL: JetStream is provisioned only where the function's Input names a server")
 	}
 
-	if err := listenable(c.MetricsAddress); err != nil {
+	credentials, err := transportCredentials(c.TLSCertsDir, c.Insecure)
+	if err != nil {
 		return err
 	}
 	registry := prometheus.NewRegistry()
@@ -132,40 +130,27 @@ func (c *CLI) Run(ctx context.Context) error {
 	provisioner := nats.NewProvisioner(nats.WithLogger(slog.New(handler)), nats.WithMetrics(registry))
 	defer provisioner.Close()
 
-	calls := &drainable{FunctionRunnerServiceServer: fn.New(
-		fn.WithLogger(log),
-		fn.WithStreamProvisioner(provisioner),
-		fn.WithDefaultNATS(c.settings()),
-		fn.WithAllowedSubjects(c.AllowedSubjects),
-		fn.WithDefaultTTL(v1beta1.TTL{
-			Steady:     &metav1.Duration{Duration: c.TTLSteady},
-			Converging: &metav1.Duration{Duration: c.TTLConverging},
-		}),
-	)}
-	healthServer := health.NewServer()
-
-	// The SDK's server cannot be stopped, so it ends with the process.
-	failed := make(chan error, 1)
-	go func() {
-		failed <- function.Serve(calls,
-			function.Listen(c.Network, c.Address),
-			function.MTLSCertificates(c.certificates()),
-			function.Insecure(c.Insecure),
-			function.MaxRecvMessageSize(c.MaxRecvMessageSize*1024*1024),
-			function.WithHealthServer(healthServer),
-			function.WithMetricsServer(c.MetricsAddress),
-			function.WithMetricsRegistry(registry),
-		)
-	}()
-	select {
-	case err := <-failed:
-		return err
-	case <-ctx.Done():
-		log.Info("Stopping; finishing the calls that are under way")
-		healthServer.Shutdown()
-		calls.drain(drainTimeout)
-		return nil
+	s := &server{
+		function: fn.New(
+			fn.WithLogger(log),
+			fn.WithStreamProvisioner(provisioner),
+			fn.WithDefaultNATS(c.settings()),
+			fn.WithAllowedSubjects(c.AllowedSubjects),
+			fn.WithDefaultTTL(v1beta1.TTL{
+				Steady:     &metav1.Duration{Duration: c.TTLSteady},
+				Converging: &metav1.Duration{Duration: c.TTLConverging},
+			}),
+		),
+		network:            c.Network,
+		address:            c.Address,
+		credentials:        credentials,
+		maxRecvMessageSize: c.MaxRecvMessageSize * 1024 * 1024,
+		registry:           registry,
+		metricsAddress:     c.MetricsAddress,
+		drainTimeout:       drainTimeout,
+		log:                log,
 	}
+	return s.serve(ctx)
 }
 
 // knownLevels writes the level that logr gives to debug messages, one below
@@ -175,28 +160,6 @@ func knownLevels(groups []string, a slog.Attr) slog.Attr {
 		return slog.Any(slog.LevelKey, slog.LevelDebug)
 	}
 	return a
-}
-
-// listenable returns an error if nothing can listen at the metrics address. The
-// SDK would go on without metrics, and not say so.
-func listenable(address string) error {
-	if address == "" {
-		return nil
-	}
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		return fmt.Errorf("cannot serve metrics at --metrics-address: %w", err)
-	}
-	return l.Close()
-}
-
-// certificates returns the folder to read certificates from, none if the
-// function is to be insecure.
-func (c *CLI) certificates() string {
-	if c.Insecure {
-		return ""
-	}
-	return c.TLSCertsDir
 }
 
 func main() {

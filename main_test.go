@@ -214,8 +214,8 @@ func TestEnvironment(t *testing.T) {
 	if diff := cmp.Diff(want, got.settings()); diff != "" {
 		t.Errorf("settings(): -want, +got:\n%s", diff)
 	}
-	if got.certificates() != "/tls/server" {
-		t.Errorf("certificates(): want the environment's, got %q", got.certificates())
+	if got.TLSCertsDir != "/tls/server" {
+		t.Errorf("want the environment's certificates, got %q", got.TLSCertsDir)
 	}
 
 	got, err = parse(t, "--nats-url=nats://flag:4222", "--nats-creds="+other, "--nats-tls-server-name=other")
@@ -230,28 +230,6 @@ func TestEnvironment(t *testing.T) {
 	t.Setenv("TMI_NATS_TLS_CA_FILE", filepath.Join(t.TempDir(), "missing"))
 	if _, err := parse(t); err == nil {
 		t.Error("want a file of the environment that cannot be read to be refused")
-	}
-}
-
-func TestCertificates(t *testing.T) {
-	t.Parallel()
-
-	cases := map[string]struct {
-		reason string
-		args   CLI
-		want   string
-	}{
-		"None":     {"Without a folder there is none.", CLI{}, ""},
-		"Folder":   {"The folder should be used.", CLI{TLSCertsDir: "/tls"}, "/tls"},
-		"Insecure": {"With --insecure it should be ignored: it need not be there.", CLI{TLSCertsDir: "/tls", Insecure: true}, ""},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if diff := cmp.Diff(tc.want, tc.args.certificates()); diff != "" {
-				t.Errorf("\n%s\ncertificates(): -want, +got:\n%s", tc.reason, diff)
-			}
-		})
 	}
 }
 
@@ -275,30 +253,6 @@ func free(t *testing.T) string {
 	}
 	defer func() { _ = l.Close() }()
 	return l.Addr().String()
-}
-
-func TestListenable(t *testing.T) {
-	t.Parallel()
-
-	cases := map[string]struct {
-		reason string
-		args   string
-		want   string
-	}{
-		"None":  {"No metrics need no address.", "", ""},
-		"Free":  {"A free address is fine.", "127.0.0.1:0", ""},
-		"Taken": {"One that is taken should be told: the SDK would go on without metrics.", taken(t), "--metrics-address"},
-		"Wrong": {"So should one that is none.", "nowhere", "--metrics-address"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			err := listenable(tc.args)
-			if (err != nil) != (tc.want != "") || err != nil && !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("\n%s\nlistenable(%q): want %q, got %v", tc.reason, tc.args, tc.want, err)
-			}
-		})
-	}
 }
 
 func TestRunFails(t *testing.T) {
