@@ -29,6 +29,9 @@ import (
 // Kubernetes' grace period of 30 s.
 const drainTimeout = 10 * time.Second
 
+// allowedSubjectsEnv is the environment name of --allowed-subjects.
+const allowedSubjectsEnv = "TMI_ALLOWED_SUBJECTS"
+
 // CLI of the function. The environment names of NATS are (fixed): the old
 // controller and the workers have the same.
 type CLI struct {
@@ -65,6 +68,9 @@ func (c *CLI) Validate() error {
 	}
 	if min(c.TTLSteady, c.TTLConverging) < fn.MinTTL || max(c.TTLSteady, c.TTLConverging) > fn.MaxTTL {
 		return fmt.Errorf("--ttl-steady and --ttl-converging must be %s to %s", fn.MinTTL, fn.MaxTTL)
+	}
+	if patterns, set := os.LookupEnv(allowedSubjectsEnv); set && patterns == "" && len(c.AllowedSubjects) == 0 {
+		return fmt.Errorf("%s is set but empty, which would allow any subject; unset it if that is meant, or set it to a pattern such as jobs.{namespace}.>", allowedSubjectsEnv)
 	}
 	if errs := fn.ValidateAllowedSubjects(c.AllowedSubjects, field.NewPath("--allowed-subjects")); len(errs) > 0 {
 		return errs.ToAggregate()

@@ -32,7 +32,7 @@ import (
 // functions set.
 var environment = []string{
 	"TLS_SERVER_CERTS_DIR", "TMI_NATS_URL", "TMI_NATS_TLS_CA_FILE", "TMI_NATS_TLS_CERT_FILE", "TMI_NATS_TLS_KEY_FILE",
-	"TMI_NATS_TLS_SERVER_NAME", "TMI_NATS_CREDS",
+	"TMI_NATS_TLS_SERVER_NAME", "TMI_NATS_CREDS", allowedSubjectsEnv,
 }
 
 func TestMain(m *testing.M) {
@@ -230,6 +230,38 @@ func TestEnvironment(t *testing.T) {
 	t.Setenv("TMI_NATS_TLS_CA_FILE", filepath.Join(t.TempDir(), "missing"))
 	if _, err := parse(t); err == nil {
 		t.Error("want a file of the environment that cannot be read to be refused")
+	}
+}
+
+// TestAllowedSubjectsEnvironment sets the environment, so it is not parallel.
+func TestAllowedSubjectsEnvironment(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		env    string
+		args   []string
+		want   []string // none if it is refused
+	}{
+		"Set":   {"Patterns of the environment should be taken.", "jobs.{namespace}.>,shared.>", nil, []string{"jobs.{namespace}.>", "shared.>"}},
+		"Flag":  {"A flag should come before the environment.", "", []string{"--allowed-subjects=a.>"}, []string{"a.>"}},
+		"Empty": {"A template that came out empty should not open every subject to all.", "", nil, nil},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv(allowedSubjectsEnv, tc.env)
+			got, err := parse(t, tc.args...)
+			if tc.want == nil {
+				if err == nil || !strings.Contains(err.Error(), allowedSubjectsEnv+" is set but empty") {
+					t.Errorf("\n%s\nparse(...): want it to be refused, got %v", tc.reason, err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatalf("\n%s\nparse(...): %v", tc.reason, err)
+			}
+			if diff := cmp.Diff(tc.want, got.AllowedSubjects); diff != "" {
+				t.Errorf("\n%s\nAllowedSubjects: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
 	}
 }
 
