@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 )
 
@@ -46,7 +48,7 @@ func TestStop(t *testing.T) {
 			t.Parallel()
 			h := held{begun: make(chan struct{}), released: make(chan struct{})}
 			s := &server{
-				function: h, network: "tcp", address: free(t), credentials: insecure.NewCredentials(), maxRecvMessageSize: 1 << 20,
+				function: h, network: "unix", address: filepath.Join(t.TempDir(), "socket"), credentials: insecure.NewCredentials(), maxRecvMessageSize: 1 << 20,
 				drainTimeout: tc.drainTimeout, log: logging.NewNopLogger(),
 			}
 			ctx, stop := context.WithCancel(t.Context())
@@ -54,8 +56,9 @@ func TestStop(t *testing.T) {
 			go func() { stopped <- s.serve(ctx) }()
 
 			answered := make(chan error, 1)
+			runner := fnv1.NewFunctionRunnerServiceClient(client(t, s.address))
 			go func() {
-				rsp, err := call(t, s.address, grpc.WaitForReady(true))
+				rsp, err := runner.RunFunction(t.Context(), &fnv1.RunFunctionRequest{}, grpc.WaitForReady(true))
 				if err == nil && rsp.GetMeta().GetTag() != "answered" {
 					t.Errorf("\n%s\nwant the function's answer, got %v", tc.reason, rsp)
 				}
@@ -64,10 +67,10 @@ func TestStop(t *testing.T) {
 			<-h.begun
 			stop()
 			if tc.finish {
-				for { // It is stopping once it takes no more calls.
-					if _, err := call(t, s.address); status.Code(err) == codes.Unavailable {
-						break
-					}
+				// It is stopping once it takes no more connections.
+				for taken := true; taken; {
+					_, err := healthv1.NewHealthClient(client(t, s.address)).Check(t.Context(), &healthv1.HealthCheckRequest{})
+					taken = status.Code(err) != codes.Unavailable
 				}
 				close(h.released)
 			}
@@ -84,14 +87,13 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// call calls the function at an address, over a connection of its own.
-func call(t *testing.T, address string, options ...grpc.CallOption) (*fnv1.RunFunctionResponse, error) {
+// client returns a connection to a socket, which is made at the first call.
+func client(t *testing.T, socket string) *grpc.ClientConn {
 	t.Helper()
-	connection, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	connection, err := grpc.NewClient("unix:"+socket, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
-		t.Error(err)
-		return nil, err
+		t.Fatal(err)
 	}
-	defer func() { _ = connection.Close() }()
-	return fnv1.NewFunctionRunnerServiceClient(connection).RunFunction(t.Context(), &fnv1.RunFunctionRequest{}, options...)
+	t.Cleanup(func() { _ = connection.Close() })
+	return connection
 }
