@@ -21,7 +21,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nkeys"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/protobuf/types/known/structpb"
 
@@ -296,6 +295,7 @@ func TestRunFails(t *testing.T) {
 		want   string
 	}{
 		"MetricsTaken":   {"Metrics that cannot be served should be told.", []string{"--insecure", "--address=127.0.0.1:0", "--metrics-address=" + taken(t)}, "--metrics-address"},
+		"MetricsNowhere": {"So should an address that is none.", []string{"--insecure", "--address=127.0.0.1:0", "--metrics-address=nowhere"}, "--metrics-address"},
 		"AddressTaken":   {"So should an address that is taken.", []string{"--insecure", "--metrics-address=", "--address=" + taken(t)}, "address already in use"},
 		"NoCertificates": {"Without certificates it should not serve, unless told to.", []string{"--address=127.0.0.1:0", "--metrics-address="}, "--tls-server-certs-dir"},
 		"Certificates":   {"Certificates that are not there should be told.", []string{"--address=127.0.0.1:0", "--metrics-address=", "--tls-server-certs-dir=" + t.TempDir()}, "tls.crt"},
@@ -331,17 +331,13 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- cli.Run(t.Context()) }() // It ends with the test's process.
+	go func() { failed <- cli.Run(t.Context()) }() // It stops when the test ends.
 
-	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithDefaultCallOptions(grpc.WaitForReady(true)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
+	conn := client(t, address)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 
-	health, err := healthv1.NewHealthClient(conn).Check(ctx, &healthv1.HealthCheckRequest{})
+	health, err := healthv1.NewHealthClient(conn).Check(ctx, &healthv1.HealthCheckRequest{}, grpc.WaitForReady(true))
 	if err != nil || health.GetStatus() != healthv1.HealthCheckResponse_SERVING {
 		t.Errorf("want the health service to say that it serves, got %v, %v", health, err)
 	}

@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/crossplane/function-sdk-go/logging"
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
@@ -56,7 +59,7 @@ func TestStop(t *testing.T) {
 			go func() { stopped <- s.serve(ctx) }()
 
 			answered := make(chan error, 1)
-			runner := fnv1.NewFunctionRunnerServiceClient(client(t, s.address))
+			runner := fnv1.NewFunctionRunnerServiceClient(client(t, "unix:"+s.address))
 			go func() {
 				rsp, err := runner.RunFunction(t.Context(), &fnv1.RunFunctionRequest{}, grpc.WaitForReady(true))
 				if err == nil && rsp.GetMeta().GetTag() != "answered" {
@@ -69,7 +72,7 @@ func TestStop(t *testing.T) {
 			if tc.finish {
 				// It is stopping once it takes no more connections.
 				for taken := true; taken; {
-					_, err := healthv1.NewHealthClient(client(t, s.address)).Check(t.Context(), &healthv1.HealthCheckRequest{})
+					_, err := healthv1.NewHealthClient(client(t, "unix:"+s.address)).Check(t.Context(), &healthv1.HealthCheckRequest{})
 					taken = status.Code(err) != codes.Unavailable
 				}
 				close(h.released)
@@ -87,10 +90,55 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// client returns a connection to a socket, which is made at the first call.
-func client(t *testing.T, socket string) *grpc.ClientConn {
+func TestTransportCredentials(t *testing.T) {
+	t.Parallel()
+
+	file, missing := usable(t, "tls.crt"), filepath.Join(t.TempDir(), "missing")
+	folder := filepath.Dir(file)
+	for _, name := range []string{"tls.key", "ca.crt"} {
+		if err := os.Link(file, filepath.Join(folder, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	type args struct {
+		folder   string
+		insecure bool
+	}
+	type want struct {
+		protocol string
+		err      string
+	}
+	cases := map[string]struct {
+		reason string
+		args   args
+		want   want
+	}{
+		"Folder":   {"The folder should be used.", args{folder, false}, want{"tls", ""}},
+		"Missing":  {"A folder that is not there should be told, with its flag.", args{missing, false}, want{"", "--tls-server-certs-dir"}},
+		"Insecure": {"With --insecure it should be ignored: it need not be there.", args{missing, true}, want{"insecure", ""}},
+		"None":     {"Nor need it be given.", args{"", true}, want{"insecure", ""}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := transportCredentials(tc.args.folder, tc.args.insecure)
+			if (err != nil) != (tc.want.err != "") || err != nil && !strings.Contains(err.Error(), tc.want.err) {
+				t.Fatalf("\n%s\ntransportCredentials(...): want error %q, got %v", tc.reason, tc.want.err, err)
+			}
+			if err != nil {
+				return
+			}
+			if diff := cmp.Diff(tc.want.protocol, got.Info().SecurityProtocol); diff != "" {
+				t.Errorf("\n%s\ntransportCredentials(...): -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// client returns a connection to a gRPC target, which is made at the first call.
+func client(t *testing.T, target string) *grpc.ClientConn {
 	t.Helper()
-	connection, err := grpc.NewClient("unix:"+socket, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	connection, err := grpc.NewClient(target, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		t.Fatal(err)
 	}

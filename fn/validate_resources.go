@@ -77,15 +77,10 @@ func refusedResource(name corev1.ResourceName) string {
 	if msgs := validation.IsQualifiedName(string(name)); len(msgs) > 0 {
 		return strings.Join(msgs, "; ")
 	}
-	switch {
-	case hugePages(name): // before extended resources, as which hugepages-2/x would do
-		if !pageSize.MatchString(strings.TrimPrefix(string(name), corev1.ResourceHugePagesPrefix)) {
-			return "must name a page size, such as hugepages-2Mi"
-		}
-		return ""
-	case extendedResource(name):
-		return ""
-	case name == corev1.ResourceCPU, name == corev1.ResourceMemory, name == corev1.ResourceEphemeralStorage:
+	switch size, huge := strings.CutPrefix(string(name), corev1.ResourceHugePagesPrefix); {
+	case huge && !pageSize.MatchString(size): // before extended resources, as which hugepages-2/x would do
+		return "must name a page size, such as hugepages-2Mi"
+	case huge, extendedResource(name), name == corev1.ResourceCPU, name == corev1.ResourceMemory, name == corev1.ResourceEphemeralStorage:
 		return ""
 	}
 	return "must be cpu, memory, ephemeral-storage, hugepages-<size>, or an extended resource such as example.com/gpu"

@@ -38,10 +38,7 @@ func TestJetStream(t *testing.T) {
 
 		// A server that is still removing the files of a deleted stream fails to
 		// create one of that name, once in some thousand times.
-		for range 10 {
-			if answer.Condition(fn.TypeJetStreamReady).GetReason() != string(nats.JetStreamUnavailable) {
-				break
-			}
+		for tries := 0; tries < 10 && answer.Condition(fn.TypeJetStreamReady).GetReason() == string(nats.JetStreamUnavailable); tries++ {
 			answer = askOf(rt, function, xr, in)
 		}
 		if c := answer.Condition(fn.TypeJetStreamReady); c.GetStatus() != fnv1.Status_STATUS_CONDITION_TRUE {
