@@ -18,20 +18,19 @@ import (
 //
 // A *structpb.Struct within v is taken as it is, not copied.
 func Encode(v any) *structpb.Struct {
-	return encodeStruct(reflect.ValueOf(v).Elem())
+	return encodeStruct(reflect.ValueOf(v).Elem()).GetStructValue()
 }
 
 // EncodeMap returns the content of an unstructured object, in which what is
 // there is meant, zero or not.
 func EncodeMap(m map[string]any) *structpb.Struct {
-	return encodeMap(reflect.ValueOf(m))
+	return encodeMap(reflect.ValueOf(m)).GetStructValue()
 }
 
-func encodeStruct(v reflect.Value) *structpb.Struct {
-	fields := fieldsOf(v.Type())
+func encodeStruct(v reflect.Value) *structpb.Value {
 	// Of the many fields that Kubernetes' types have, few are set.
-	s := &structpb.Struct{Fields: make(map[string]*structpb.Value)}
-	for _, f := range fields {
+	value, s := newStruct(0)
+	for _, f := range fieldsOf(v.Type()) {
 		fv := v.FieldByIndex(f.index)
 		if fv.IsZero() {
 			continue
@@ -40,7 +39,7 @@ func encodeStruct(v reflect.Value) *structpb.Struct {
 			s.Fields[f.name] = ev
 		}
 	}
-	return s
+	return value
 }
 
 // said reports whether the field with value v, encoded as ev, says anything.
@@ -76,25 +75,25 @@ func encode(v reflect.Value) *structpb.Value {
 		switch v.Type() {
 		case quantityType:
 			q := v.Interface().(resource.Quantity) //nolint:forcetypeassert // It is of that type.
-			return structpb.NewStringValue(q.String())
+			return newString(q.String())
 		case intOrStringType:
 			x := v.Interface().(intstr.IntOrString) //nolint:forcetypeassert // It is of that type.
 			if x.Type == intstr.String {
-				return structpb.NewStringValue(x.StrVal)
+				return newString(x.StrVal)
 			}
 			return structpb.NewNumberValue(float64(x.IntVal))
 		}
-		return structpb.NewStructValue(encodeStruct(v))
+		return encodeStruct(v)
 	case reflect.Map:
-		return structpb.NewStructValue(encodeMap(v))
+		return encodeMap(v)
 	case reflect.Slice:
-		l := &structpb.ListValue{Values: make([]*structpb.Value, v.Len())}
-		for i := range v.Len() {
+		value, l := newList(v.Len())
+		for i := range l.GetValues() {
 			l.Values[i] = encode(v.Index(i))
 		}
-		return structpb.NewListValue(l)
+		return value
 	case reflect.String:
-		return structpb.NewStringValue(v.String())
+		return newString(v.String())
 	case reflect.Bool:
 		return structpb.NewBoolValue(v.Bool())
 	case reflect.Int32, reflect.Int64:
@@ -107,21 +106,21 @@ func encode(v reflect.Value) *structpb.Value {
 
 // encodeMap encodes the two types of maps that manifests are full of without
 // reflection.
-func encodeMap(v reflect.Value) *structpb.Struct {
-	s := &structpb.Struct{Fields: make(map[string]*structpb.Value, v.Len())}
+func encodeMap(v reflect.Value) *structpb.Value {
+	value, s := newStruct(v.Len())
 	switch m := v.Interface().(type) {
 	case map[string]string:
 		for k, text := range m {
-			s.Fields[k] = structpb.NewStringValue(text)
+			s.Fields[k] = newString(text)
 		}
 	case map[string]any:
-		for k, value := range m {
-			s.Fields[k] = encode(reflect.ValueOf(value))
+		for k, e := range m {
+			s.Fields[k] = encode(reflect.ValueOf(e))
 		}
 	default:
 		for iter := v.MapRange(); iter.Next(); {
 			s.Fields[iter.Key().String()] = encode(iter.Value())
 		}
 	}
-	return s
+	return value
 }
