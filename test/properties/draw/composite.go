@@ -108,6 +108,10 @@ func (d *drawer) spec() object {
 			config["TMI_JOB_ACK_WAIT"] = ackWait
 		}
 	}
+	if d.number(16) == 15 {
+		character := one(d, longCharacters)
+		spec["config"] = object{"LONG": repeated(character, one(d, longSizes)/len(character))}
+	}
 	return spec
 }
 

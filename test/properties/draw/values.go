@@ -33,17 +33,21 @@ var (
 	secretVariables = []string{"OCR_LICENSE", "API_KEY", "_secret", "s.e-c", "TOKEN"}
 	badVariables    = []string{"", " ", "1A", "A=B", "ü", "A B", ".", "..", "..a", "A\x00", "TMI_NATS_TLS_CA_FILE", "TMI_NATS_TLS_KEY_FILE", "TMI_JOB_ACK_WAIT", "$(A)", "{}", "LOG_LEVEL", "a:b"}
 	values          = []string{"", " ", "v", "$(A)", "$$(A)", "$(", "\x00", "\x01\x1b[31m", "a\nb", "ünï", "😀", "\u202e", "true", "null", "1e3", "{}", "---\n", repeated("v", 3000)}
-	ackWaits        = []string{"90s", "2m", "1h30m", "1ms", "1ns", "0.5s", "1m0.000000001s", "2562047h47m16.854775807s", "720h"}
-	badAckWaits     = []string{"", "0", "0s", "-1s", "90", "soon", "1d", "99999999999h", "1e3s", " 90s", "90s ", "٩s", "nan"}
-	secretNames     = []string{"ocr-license", "a", "a.b", "0", repeated("s", 253)}
-	secretKeys      = []string{"license.key", "a", "_", "..a", "A_b-c.d", "-", "...", repeated("k", 253)}
-	badSecretKeys   = []string{"", ".", "..", "a/b", " ", "ü", "a b", repeated("k", 254)}
+	// A character or two, and how many bytes of it: 64 KiB fit anywhere, and 256 KiB
+	// are what all of config may have, as JSON.
+	longCharacters = []string{"v", "ü", "😀", "\x01", "<", "\"", "v\n"}
+	longSizes      = []int{64 << 10, 128 << 10, 250 << 10, 256 << 10, 320 << 10}
+	ackWaits       = []string{"90s", "2m", "1h30m", "1ms", "1ns", "0.5s", "1m0.000000001s", "2562047h47m16.854775807s", "720h"}
+	badAckWaits    = []string{"", "0", "0s", "-1s", "90", "soon", "1d", "99999999999h", "1e3s", " 90s", "90s ", "٩s", "nan"}
+	secretNames    = []string{"ocr-license", "a", "a.b", "0", repeated("s", 253)}
+	secretKeys     = []string{"license.key", "a", "_", "..a", "A_b-c.d", "-", "...", repeated("k", 253)}
+	badSecretKeys  = []string{"", ".", "..", "a/b", " ", "ü", "a b", repeated("k", 254)}
 
 	smallCPU, largeCPU       = []any{"100m", "0", 0, 0.1, "1m", "1e-1", "1u"}, []any{"1", 2, "1500m", "0.5", "4e0", "1k"}
 	smallMemory, largeMemory = []any{"64Mi", "0", 1, "1e6", "1k", "100m"}, []any{"1Gi", "1E", 1073741824, "2e9", "1.5Gi"}
 	resourceNames            = []string{
 		"cpu", "memory", "ephemeral-storage", "hugepages-2Mi", "hugepages-1Gi", "hugepages-", "hugepages-x", "hugepages-0", "hugepages--1", "hugepages-2Mi.x",
-		"storage", "pods", "count/pods", "requests.cpu", "limits.cpu", "requests.example.com/a", "example.com/gpu", "example.com/", "/gpu", "a/b/c", "kubernetes.io/x",
+		"storage", "pods", "count/pods", "hugepages-2/x", "hugepages-1e3", "hugepages-4Ki", "kubernetes.io/batch-cpu", "x-kubernetes.io/y", "requests.", "services", "a_b", "example.com/-", "requests.cpu", "limits.cpu", "requests.example.com/a", "example.com/gpu", "example.com/", "/gpu", "a/b/c", "kubernetes.io/x",
 		"x.kubernetes.io/y", "attachable-volumes-aws-ebs", "CPU", "cpu ", "", " ", "ü", "gpu", "nvidia.com/gpu", "example.com/" + repeated("r", 63), "example.com/" + repeated("r", 64),
 		repeated("e", 240) + ".com/a", repeated("e.", 126) + "c/a",
 	}
