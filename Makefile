@@ -1,4 +1,5 @@
-# `make render` shows what the function does; `make test` is what CI runs.
+# `make render` shows what the function does; `make test` and `make e2e` are what
+# CI runs.
 
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
