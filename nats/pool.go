@@ -150,7 +150,7 @@ func (s Settings) fingerprint() fingerprint {
 		string(c.Creds), string(c.NKey), c.Token, c.Username, c.Password, string(c.CA), string(c.Cert), string(c.Key),
 	} {
 		// With its length, so that no two lists of parts are written alike.
-		_ = binary.Write(h, binary.BigEndian, uint64(len(part)))
+		_, _ = h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
 		_, _ = h.Write([]byte(part))
 	}
 	return fingerprint(h.Sum(nil))

@@ -327,6 +327,9 @@ func tryOnce[C any](ctx context.Context, triesLeft int, c *connection, subject s
 // settleStream does what the verdict on the stream says.
 func (e *ensurance) settleStream(ctx context.Context, found *jetstream.StreamConfig) (State, error) {
 	v := judgeStream(found, e.request)
+	if v.action == leave {
+		return e.settled(v, nil)
+	}
 	writing, cancel := context.WithDeadline(ctx, halfOf(ctx))
 	defer cancel()
 	var err error
@@ -350,6 +353,9 @@ func (e *ensurance) settleStream(ctx context.Context, found *jetstream.StreamCon
 // settleConsumer does what the verdict on the consumer says.
 func (e *ensurance) settleConsumer(ctx context.Context, found *jetstream.ConsumerConfig) (State, error) {
 	v := judgeConsumer(found, e.request)
+	if v.action == leave {
+		return e.settled(v, nil)
+	}
 	writing, cancel := context.WithDeadline(ctx, halfOf(ctx))
 	defer cancel()
 	var err error

@@ -20,10 +20,12 @@ const maxQuoted = 64
 
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
-// unreasonableQuantity is one that nobody means: of more than 64 characters, or
-// with an exponent of more than three digits. resource.ParseQuantity takes
+// A quantity of more bytes than maxQuantity, as JSON, or with an exponent of more
+// than three digits is one that nobody means. resource.ParseQuantity takes
 // minutes for 1e-99999999, within which no other call would be answered.
-var unreasonableQuantity = regexp.MustCompile(`^.{65}|[eE][+-]?[0-9]{4}`)
+const maxQuantity = 64
+
+var unreasonableExponent = regexp.MustCompile(`[eE][+-]?[0-9]{4}`)
 
 // Decode sets the value that into points to from v. It returns one error, with
 // its path below the given one, for each value that is of another type than
@@ -161,7 +163,7 @@ func decodeItself(v *structpb.Value, into reflect.Value, path *field.Path) field
 	u := into.Addr().Interface().(json.Unmarshaler) //nolint:forcetypeassert // decode has looked.
 	switch u.(type) {
 	case *resource.Quantity:
-		if unreasonableQuantity.Match(text) || u.UnmarshalJSON(text) != nil {
+		if len(text) > maxQuantity || unreasonableExponent.Match(text) || u.UnmarshalJSON(text) != nil {
 			return wrongType(v, path, "a quantity such as 500m or 128Mi")
 		}
 	case *metav1.Duration:

@@ -52,9 +52,16 @@ type canned struct {
 	fnv1.UnimplementedFunctionRunnerServiceServer
 
 	rsp *fnv1.RunFunctionResponse
+	// before, if it is set, is done before each answer.
+	before func(context.Context) error
 }
 
-func (c *canned) RunFunction(context.Context, *fnv1.RunFunctionRequest) (*fnv1.RunFunctionResponse, error) {
+func (c *canned) RunFunction(ctx context.Context, _ *fnv1.RunFunctionRequest) (*fnv1.RunFunctionResponse, error) {
+	if c.before != nil {
+		if err := c.before(ctx); err != nil {
+			return nil, err
+		}
+	}
 	return c.rsp, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"tmi.dev/function-tmicomponent/fn"
@@ -16,6 +17,14 @@ import (
 // BenchmarkRunFunctionJetStream is BenchmarkRunFunction with the stream and the
 // consumer looked at in every call.
 func BenchmarkRunFunctionJetStream(b *testing.B) {
+	f, req := withJetStream(b)
+	benchmark(b, f, req)
+}
+
+// withJetStream returns a function that looks at JetStream, and the request for
+// a component that is as it should be.
+func withJetStream(b *testing.B) (*fn.Function, *fnv1.RunFunctionRequest) {
+	b.Helper()
 	provisioner := nats.NewProvisioner()
 	b.Cleanup(provisioner.Close)
 	f := fn.New(fn.WithStreamProvisioner(provisioner))
@@ -23,29 +32,34 @@ func BenchmarkRunFunctionJetStream(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	benchmark(b, f, req)
+	return f, req
 }
 
-// BenchmarkTwoRequests is what cannot be left out of that: nats.go asks about
-// the stream and about the consumer, at the same time.
-func BenchmarkTwoRequests(b *testing.B) {
+// BenchmarkCannedTwoRequests is BenchmarkCannedResponse with what cannot be left
+// out of that in every call.
+func BenchmarkCannedTwoRequests(b *testing.B) {
+	f := fn.New()
+	req := converged(b, f)
+	benchmark(b, &canned{rsp: answer(b, f, req), before: twoRequests(b)}, req)
+}
+
+// twoRequests returns a function by which nats.go asks about a stream and about
+// its consumer, at the same time.
+func twoRequests(b *testing.B) func(context.Context) error {
+	b.Helper()
 	js := natsd.Connect(b, natsd.Start(b))
 	component := nats.Component{Namespace: "team", Name: "extractor", JobSubjects: []string{"jobs.extract"}}
 	create(b.Context(), b, js, component)
 
 	stream, consumer := nats.StreamName(component.Name), nats.ConsumerName(component.Name)
-	for _, concurrency := range []int{1, 16} {
-		b.Run(fmt.Sprintf("c=%d", concurrency), func(b *testing.B) {
-			measure(b, concurrency, func(int) error {
-				done := make(chan error, 1)
-				go func() {
-					_, err := js.Consumer(context.Background(), stream, consumer)
-					done <- err
-				}()
-				_, err := js.Stream(context.Background(), stream)
-				return errors.Join(err, <-done)
-			})
-		})
+	return func(ctx context.Context) error {
+		done := make(chan error, 1)
+		go func() {
+			_, err := js.Consumer(ctx, stream, consumer)
+			done <- err
+		}()
+		_, err := js.Stream(ctx, stream)
+		return errors.Join(err, <-done)
 	}
 }
 
