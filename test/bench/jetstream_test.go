@@ -48,7 +48,11 @@ func BenchmarkCannedTwoRequests(b *testing.B) {
 func twoRequests(b *testing.B) func(context.Context) error {
 	b.Helper()
 	js := natsd.Connect(b, natsd.Start(b))
-	component := nats.Component{Namespace: "team", Name: "extractor", JobSubjects: []string{"jobs.extract"}}
+	// The one that composite is of.
+	component := nats.Component{
+		Namespace: "tmi-platform", Name: "tmi-extractor",
+		JobSubjects: []string{"jobs.extract.ooxml", "jobs.extract.pdf", "jobs.extract.html", "jobs.extract.plaintext"},
+	}
 	create(b.Context(), b, js, component)
 
 	stream, consumer := nats.StreamName(component.Name), nats.ConsumerName(component.Name)
