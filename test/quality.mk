@@ -3,9 +3,11 @@
 
 .PHONY: bench fuzz properties supply-chain vulnerabilities licences sbom reproducible
 
-# How long and how often bench measures, how long fuzz looks for each target,
-# and how many components properties draws.
+# How long and how often bench measures, and how many rounds of what is measured
+# in turn; how long fuzz looks for each target; how many components properties
+# draws.
 BENCHTIME ?= 2000x
+ROUNDS ?= 100x
 BENCHCOUNT ?= 5
 FUZZTIME ?= 1m
 CHECKS ?= 3000
@@ -18,11 +20,12 @@ bench: ## the function beside what cannot be faster; see docs/performance.md
 	@tools/build benchstat
 	@mkdir -p _output
 	@echo "== benchmarks"
-	@go test -C test ./bench -run='^$$' -bench=. -benchtime=$(BENCHTIME) -count=$(BENCHCOUNT) -timeout=60m > _output/bench.txt || { cat _output/bench.txt; exit 1; }
+	@measure() { go test -C test ./bench -run='^$$' -count=$(BENCHCOUNT) -timeout=60m "$$@" >> _output/bench.txt || { cat _output/bench.txt; exit 1; }; } && \
+	rm -f _output/bench.txt && measure -bench=. -skip=Beside -benchtime=$(BENCHTIME) && measure -bench=Beside -benchtime=$(ROUNDS)
 	@benchstat=$$(tools/build --path benchstat) && \
 	$$benchstat -filter='.name:(RunFunction OR CannedResponse)' -row=/c -col='.name@(CannedResponse RunFunction)' _output/bench.txt && \
 	$$benchstat -filter='.name:Create' -row=.name -col='/by@(nats.go provisioner)' _output/bench.txt && \
-	$$benchstat -filter='.name:(RunFunctionJetStream OR TwoRequests OR InProcess OR Size)' _output/bench.txt
+	$$benchstat -filter='.name:(Beside OR InProcess OR InProcessCopy OR RunFunctionJetStream OR CannedTwoRequests OR Size)' _output/bench.txt
 	@echo "== the process"
 	@cd test && go run ./bench/cmd/process
 
