@@ -11,7 +11,6 @@ import (
 
 	"github.com/crossplane/function-sdk-go/logging"
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
-	"github.com/crossplane/function-sdk-go/response"
 
 	"tmi.dev/function-tmicomponent/input/v1beta1"
 	"tmi.dev/function-tmicomponent/nats"
@@ -74,7 +73,7 @@ func New(opts ...Option) *Function {
 // would lose every condition: what is wrong is a Fatal result, with which
 // Crossplane applies nothing and what runs keeps running.
 func (f *Function) RunFunction(ctx context.Context, req *fnv1.RunFunctionRequest) (rsp *fnv1.RunFunctionResponse, _ error) {
-	rsp = response.To(req, response.DefaultTTL)
+	rsp = respond(req)
 	log := f.log.WithValues("tag", req.GetMeta().GetTag())
 	defer func() {
 		if p := recover(); p != nil {

@@ -3,6 +3,7 @@ package fn
 import (
 	"maps"
 	"strings"
+	"time"
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -24,6 +25,20 @@ const (
 	maxErrorBytes   = 1 << 10
 	maxMessageBytes = 16 << 10
 )
+
+// defaultTTL of a response that says nothing else: the function SDK's.
+const defaultTTL = time.Minute
+
+// respond returns a response with all that earlier steps of the pipeline want.
+// It is what the function SDK's response.To does, whose package would bring the
+// whole Kubernetes client into the binary.
+func respond(req *fnv1.RunFunctionRequest) *fnv1.RunFunctionResponse {
+	return &fnv1.RunFunctionResponse{
+		Meta:    &fnv1.ResponseMeta{Tag: req.GetMeta().GetTag(), Ttl: durationpb.New(defaultTTL)},
+		Desired: req.GetDesired(),
+		Context: req.GetContext(),
+	}
+}
 
 // A composedResource is one of the three that a component is made of.
 type composedResource struct {
