@@ -7,8 +7,8 @@
 # in turn; how long fuzz looks for each target; how many components properties
 # draws.
 BENCHTIME ?= 2000x
-ROUNDS ?= 100x
-BENCHCOUNT ?= 5
+ROUNDS ?= 40x
+BENCHCOUNT ?= 6
 FUZZTIME ?= 1m
 CHECKS ?= 3000
 
@@ -21,11 +21,10 @@ bench: ## the function beside what cannot be faster; see docs/performance.md
 	@mkdir -p _output
 	@echo "== benchmarks"
 	@measure() { go test -C test ./bench -run='^$$' -count=$(BENCHCOUNT) -timeout=60m "$$@" >> _output/bench.txt || { cat _output/bench.txt; exit 1; }; } && \
-	rm -f _output/bench.txt && measure -bench=. -skip=Beside -benchtime=$(BENCHTIME) && measure -bench=Beside -benchtime=$(ROUNDS)
+	rm -f _output/bench.txt && measure -bench=. -skip='Beside|Create' -benchtime=$(BENCHTIME) && measure -bench='Beside|Create' -benchtime=$(ROUNDS)
 	@benchstat=$$(tools/build --path benchstat) && \
 	$$benchstat -filter='.name:(RunFunction OR CannedResponse)' -row=/c -col='.name@(CannedResponse RunFunction)' _output/bench.txt && \
-	$$benchstat -filter='.name:Create' -row=.name -col='/by@(nats.go provisioner)' _output/bench.txt && \
-	$$benchstat -filter='.name:(Beside OR InProcess OR InProcessCopy OR RunFunctionJetStream OR CannedTwoRequests OR Size)' _output/bench.txt
+	$$benchstat -filter='.name:(Beside OR Create OR InProcess OR InProcessCopy OR RunFunctionJetStream OR CannedTwoRequests OR Size)' _output/bench.txt
 	@echo "== the process"
 	@cd test && go run ./bench/cmd/process
 

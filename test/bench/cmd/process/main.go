@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,6 +31,7 @@ import (
 var (
 	components = flag.Int("components", 5000, "Number of distinct components.")
 	rounds     = flag.Int("rounds", 12, "Number of calls for each of them, after the first.")
+	starts     = flag.Int("starts", 5, "Number of starts, of which the median is told.")
 	callers    = flag.Int("callers", 16, "Number of calls at once.")
 )
 
@@ -102,52 +105,87 @@ func measure(ctx context.Context, name, binary string, requests []*fnv1.RunFunct
 	if err != nil {
 		return err
 	}
-	address, err := freeAddress()
-	if err != nil {
-		return err
-	}
-	args := []string{"--address=" + address}
-	if name == "function" {
-		args = append(args, "--insecure", "--metrics-address=")
-	}
-	started := time.Now()
-	cmd := exec.CommandContext(ctx, binary, args...)
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
-
-	// A listener that is not there yet is tried again at once.
-	connection, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithContextDialer(dialAgain))
-	if err != nil {
-		return err
-	}
-	defer connection.Close() //nolint:errcheck // It was only used to ask.
-	client := fnv1.NewFunctionRunnerServiceClient(connection)
-
-	// What answers first is empty, so that idle is idle.
-	if _, err := client.RunFunction(ctx, &fnv1.RunFunctionRequest{}, grpc.WaitForReady(true)); err != nil {
-		return err
-	}
-	first := time.Since(started)
-	idle, err := residentMemory(cmd.Process.Pid)
-	if err != nil {
-		return err
-	}
-	memory := make([]int, 0, 2)
-	for _, n := range []int{1, *rounds} {
-		if err := call(ctx, client, requests, n); err != nil {
+	var p *process
+	var firsts []time.Duration
+	var idles []int
+	for range *starts {
+		if p != nil {
+			p.stop()
+		}
+		if p, err = start(ctx, name, binary); err != nil {
 			return err
 		}
-		m, err := residentMemory(cmd.Process.Pid)
+		firsts, idles = append(firsts, p.firstAnswer), append(idles, p.idle)
+	}
+	defer p.stop()
+
+	memory := make([]int, 0, 2)
+	for _, n := range []int{1, *rounds} {
+		if err := call(ctx, p.client, requests, n); err != nil {
+			return err
+		}
+		m, err := residentMemory(p.cmd.Process.Pid)
 		if err != nil {
 			return err
 		}
 		memory = append(memory, m)
 	}
-	fmt.Printf("%-10s %9.1f MB %11d ms %6.1f MiB %14.1f MiB %14.1f MiB\n", name, float64(info.Size())/1e6, first.Milliseconds(),
-		mebibytes(idle), mebibytes(memory[0]), mebibytes(memory[1]))
+	fmt.Printf("%-10s %9.1f MB %11d ms %6.1f MiB %14.1f MiB %14.1f MiB\n", name, float64(info.Size())/1e6, median(firsts).Milliseconds(),
+		mebibytes(median(idles)), mebibytes(memory[0]), mebibytes(memory[1]))
 	return nil
+}
+
+// A process serves a function.
+type process struct {
+	cmd        *exec.Cmd
+	connection *grpc.ClientConn
+	client     fnv1.FunctionRunnerServiceClient
+
+	// firstAnswer is how long it took to come, and idle the memory after it.
+	firstAnswer time.Duration
+	idle        int
+}
+
+// start starts a process and waits for its first answer.
+func start(ctx context.Context, name, binary string) (*process, error) {
+	address, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"--address=" + address}
+	if name == "function" {
+		args = append(args, "--insecure", "--metrics-address=")
+	}
+	// A listener that is not there yet is tried again at once.
+	connection, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithContextDialer(dialAgain))
+	if err != nil {
+		return nil, err
+	}
+	p := &process{cmd: exec.CommandContext(ctx, binary, args...), connection: connection, client: fnv1.NewFunctionRunnerServiceClient(connection)}
+	began := time.Now()
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	// What answers first is empty, so that idle is idle.
+	if _, err = p.client.RunFunction(ctx, &fnv1.RunFunctionRequest{}, grpc.WaitForReady(true)); err == nil {
+		p.firstAnswer = time.Since(began)
+		p.idle, err = residentMemory(p.cmd.Process.Pid)
+	}
+	if err != nil {
+		p.stop()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *process) stop() {
+	_ = p.connection.Close()
+	_ = p.cmd.Process.Kill()
+	_ = p.cmd.Wait()
+}
+
+func median[T cmp.Ordered](values []T) T {
+	return slices.Sorted(slices.Values(values))[len(values)/2]
 }
 
 // call sends each request so many times, several at once.
