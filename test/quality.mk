@@ -21,7 +21,8 @@ bench: ## the function beside what cannot be faster; see docs/performance.md
 	@mkdir -p _output
 	@echo "== benchmarks"
 	@measure() { go test -C test ./bench -run='^$$' -count=$(BENCHCOUNT) -timeout=60m "$$@" >> _output/bench.txt || { cat _output/bench.txt; exit 1; }; } && \
-	rm -f _output/bench.txt && measure -bench=. -skip='Beside|Create' -benchtime=$(BENCHTIME) && measure -bench='Beside|Create' -benchtime=$(ROUNDS)
+	rm -f _output/bench.txt && measure -bench=. -skip='Beside|Create' -benchtime=$(BENCHTIME) && \
+	measure -bench=Beside -benchtime=$(ROUNDS) && measure -bench=Create -benchtime=16x
 	@benchstat=$$(tools/build --path benchstat) && \
 	$$benchstat -filter='.name:(RunFunction OR CannedResponse)' -row=/c -col='.name@(CannedResponse RunFunction)' _output/bench.txt && \
 	$$benchstat -filter='.name:(Beside OR Create OR InProcess OR InProcessCopy OR RunFunctionJetStream OR CannedTwoRequests OR Size)' _output/bench.txt
