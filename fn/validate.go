@@ -150,9 +150,7 @@ func validateInputMode(spec *v1alpha1.TMIComponentSpec, path *field.Path) field.
 func validateEnvironment(spec *v1alpha1.TMIComponentSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 
-	size := 0
 	for _, name := range slices.Sorted(maps.Keys(spec.Config)) {
-		size += jsonSize(name) + jsonSize(spec.Config[name])
 		// The name is at fault, not the value.
 		errs = append(errs, validateVariable(name, path.Child("config"))...)
 		if strings.Contains(spec.Config[name], "\x00") {
@@ -162,7 +160,7 @@ func validateEnvironment(spec *v1alpha1.TMIComponentSpec, path *field.Path) fiel
 	if n := len(spec.Config); n > maxConfigEntries {
 		errs = append(errs, field.TooMany(path.Child("config"), n, maxConfigEntries))
 	}
-	if size > maxConfigSize {
+	if size := configSize(spec.Config); size > maxConfigSize {
 		errs = append(errs, field.Invalid(path.Child("config"), fmt.Sprintf("%d bytes", size),
 			fmt.Sprintf("must have at most %d bytes in all, as JSON; put large data into a Secret or into the image", maxConfigSize)))
 	}
@@ -199,6 +197,24 @@ func validateEnvironment(spec *v1alpha1.TMIComponentSpec, path *field.Path) fiel
 		}
 	}
 	return errs
+}
+
+// configSize returns how many bytes the names and values of the config have as
+// JSON, without what is between them. It counts them only if there can be too
+// many: JSON makes six bytes of one, at most.
+func configSize(config map[string]string) int {
+	size := 0
+	for name, value := range config {
+		size += len(name) + len(value)
+	}
+	if size*len(`\u0000`) <= maxConfigSize {
+		return size
+	}
+	size = 0
+	for name, value := range config {
+		size += jsonSize(name) + jsonSize(value)
+	}
+	return size
 }
 
 // jsonSize is how many bytes s has as JSON, between its quotes.

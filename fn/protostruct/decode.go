@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"unicode/utf8"
 
 	"google.golang.org/protobuf/types/known/structpb"
@@ -36,65 +37,71 @@ var unreasonableExponent = regexp.MustCompile(`[eE][+-]?[0-9]{4}`)
 // Numbers must be whole and in range for a Go integer. Types that unmarshal
 // themselves from JSON, such as resource.Quantity and metav1.Duration, do so.
 func Decode(v *structpb.Value, into any, path *field.Path) field.ErrorList {
-	return decode(v, reflect.ValueOf(into).Elem(), path)
+	errs := decode(v, reflect.ValueOf(into).Elem())
+	if path == nil {
+		return errs
+	}
+	return within(path.String(), errs)
 }
 
-func decode(v *structpb.Value, into reflect.Value, path *field.Path) field.ErrorList {
+// decode is Decode. The paths of its errors begin at v, and get longer on the
+// way back: most values are right, and need none.
+func decode(v *structpb.Value, into reflect.Value) field.ErrorList {
 	if isNull(v) {
 		return nil
 	}
 	if into.Kind() == reflect.Pointer {
 		into.Set(reflect.New(into.Type().Elem()))
-		return decode(v, into.Elem(), path)
+		return decode(v, into.Elem())
 	}
 	if into.Addr().Type().Implements(unmarshaler) {
-		return decodeItself(v, into, path)
+		return decodeItself(v, into)
 	}
 	switch into.Kind() { //nolint:exhaustive // An API type has no other kinds.
 	case reflect.Struct:
-		return decodeStruct(v, into, path)
+		return decodeStruct(v, into)
 	case reflect.Map:
-		return decodeMap(v, into, path)
+		return decodeMap(v, into)
 	case reflect.Slice:
-		return decodeSlice(v, into, path)
+		return decodeSlice(v, into)
 	case reflect.String:
 		if s, ok := v.GetKind().(*structpb.Value_StringValue); ok {
 			into.SetString(s.StringValue)
 			return nil
 		}
-		return wrongType(v, path, "a string")
+		return wrongType(v, "a string")
 	case reflect.Bool:
 		if b, ok := v.GetKind().(*structpb.Value_BoolValue); ok {
 			into.SetBool(b.BoolValue)
 			return nil
 		}
-		return wrongType(v, path, "true or false")
+		return wrongType(v, "true or false")
 	case reflect.Int32, reflect.Int64:
-		return decodeInteger(v, into, path)
+		return decodeInteger(v, into)
 	default:
 		// Only a Go type of ours can be at fault here, not what a user wrote.
-		panic(fmt.Sprintf("protostruct cannot decode %s: %s is not supported", path, into.Type()))
+		panic(fmt.Sprintf("protostruct cannot decode %s", into.Type()))
 	}
 }
 
-func decodeStruct(v *structpb.Value, into reflect.Value, path *field.Path) field.ErrorList {
+func decodeStruct(v *structpb.Value, into reflect.Value) field.ErrorList {
 	s := v.GetStructValue()
 	if s == nil {
-		return wrongType(v, path, "an object")
+		return wrongType(v, "an object")
 	}
 	var errs field.ErrorList
 	for _, f := range fieldsOf(into.Type()) {
 		if fv, ok := s.GetFields()[f.name]; ok {
-			errs = append(errs, decode(fv, into.FieldByIndex(f.index), path.Child(f.name))...)
+			errs = append(errs, within(f.name, decode(fv, into.FieldByIndex(f.index)))...)
 		}
 	}
 	return errs
 }
 
-func decodeMap(v *structpb.Value, into reflect.Value, path *field.Path) field.ErrorList {
+func decodeMap(v *structpb.Value, into reflect.Value) field.ErrorList {
 	s := v.GetStructValue()
 	if s == nil {
-		return wrongType(v, path, "an object")
+		return wrongType(v, "an object")
 	}
 	keys := make([]string, 0, len(s.GetFields()))
 	for k := range s.GetFields() {
@@ -111,19 +118,19 @@ func decodeMap(v *structpb.Value, into reflect.Value, path *field.Path) field.Er
 		elem := reflect.New(t.Elem()).Elem()
 		fv := s.GetFields()[k]
 		if isNull(fv) {
-			errs = append(errs, wrongType(fv, path.Key(k), "a value")...)
+			errs = append(errs, withinElement(k, wrongType(fv, "a value"))...)
 			continue
 		}
-		errs = append(errs, decode(fv, elem, path.Key(k))...)
+		errs = append(errs, withinElement(k, decode(fv, elem))...)
 		into.SetMapIndex(reflect.ValueOf(k).Convert(t.Key()), elem)
 	}
 	return errs
 }
 
-func decodeSlice(v *structpb.Value, into reflect.Value, path *field.Path) field.ErrorList {
+func decodeSlice(v *structpb.Value, into reflect.Value) field.ErrorList {
 	l, ok := v.GetKind().(*structpb.Value_ListValue)
 	if !ok {
-		return wrongType(v, path, "a list")
+		return wrongType(v, "a list")
 	}
 	values := l.ListValue.GetValues()
 
@@ -131,23 +138,23 @@ func decodeSlice(v *structpb.Value, into reflect.Value, path *field.Path) field.
 	into.Set(reflect.MakeSlice(into.Type(), len(values), len(values)))
 	for i, e := range values {
 		if isNull(e) {
-			errs = append(errs, wrongType(e, path.Index(i), "a value")...)
+			errs = append(errs, withinElement(strconv.Itoa(i), wrongType(e, "a value"))...)
 			continue
 		}
-		errs = append(errs, decode(e, into.Index(i), path.Index(i))...)
+		errs = append(errs, withinElement(strconv.Itoa(i), decode(e, into.Index(i)))...)
 	}
 	return errs
 }
 
-func decodeInteger(v *structpb.Value, into reflect.Value, path *field.Path) field.ErrorList {
+func decodeInteger(v *structpb.Value, into reflect.Value) field.ErrorList {
 	n, ok := v.GetKind().(*structpb.Value_NumberValue)
 	if !ok {
-		return wrongType(v, path, "a whole number")
+		return wrongType(v, "a whole number")
 	}
 	f := n.NumberValue
 	// 1<<63 is exact as a float64; the largest int64 is not.
 	if f != math.Trunc(f) || f < math.MinInt64 || f >= 1<<63 || into.OverflowInt(int64(f)) {
-		return wrongType(v, path, fmt.Sprintf("a whole number of %d bits", into.Type().Bits()))
+		return wrongType(v, fmt.Sprintf("a whole number of %d bits", into.Type().Bits()))
 	}
 	into.SetInt(int64(f))
 	return nil
@@ -155,31 +162,56 @@ func decodeInteger(v *structpb.Value, into reflect.Value, path *field.Path) fiel
 
 // decodeItself lets a type that unmarshals itself do so, from the JSON of one
 // value.
-func decodeItself(v *structpb.Value, into reflect.Value, path *field.Path) field.ErrorList {
+func decodeItself(v *structpb.Value, into reflect.Value) field.ErrorList {
 	text, err := v.MarshalJSON()
 	if err != nil {
-		return wrongType(v, path, "a finite number")
+		return wrongType(v, "a finite number")
 	}
 	u := into.Addr().Interface().(json.Unmarshaler) //nolint:forcetypeassert // decode has looked.
 	switch u.(type) {
 	case *resource.Quantity:
 		if len(text) > maxQuantity || unreasonableExponent.Match(text) || u.UnmarshalJSON(text) != nil {
-			return wrongType(v, path, "a quantity such as 500m or 128Mi")
+			return wrongType(v, "a quantity such as 500m or 128Mi")
 		}
 	case *metav1.Duration:
 		if u.UnmarshalJSON(text) != nil {
-			return wrongType(v, path, "a duration such as 90s or 2m")
+			return wrongType(v, "a duration such as 90s or 2m")
 		}
 	default:
 		if err := u.UnmarshalJSON(text); err != nil {
-			return field.ErrorList{field.Invalid(path, quoted(v), err.Error())}
+			return invalid(v, err.Error())
 		}
 	}
 	return nil
 }
 
-func wrongType(v *structpb.Value, path *field.Path, want string) field.ErrorList {
-	return field.ErrorList{field.Invalid(path, quoted(v), "must be "+want)}
+func wrongType(v *structpb.Value, want string) field.ErrorList {
+	return invalid(v, "must be "+want)
+}
+
+// invalid is field.Invalid of the value itself, whose path is yet to come.
+func invalid(v *structpb.Value, detail string) field.ErrorList {
+	return field.ErrorList{{Type: field.ErrorTypeInvalid, BadValue: quoted(v), Detail: detail}}
+}
+
+// within puts errors below a parent, whose name their paths have lacked so far.
+func within(parent string, errs field.ErrorList) field.ErrorList {
+	for _, err := range errs {
+		separator := "."
+		if err.Field == "" || err.Field[0] == '[' {
+			separator = ""
+		}
+		err.Field = parent + separator + err.Field
+	}
+	return errs
+}
+
+// withinElement puts errors below an element of a map or a list.
+func withinElement(key string, errs field.ErrorList) field.ErrorList {
+	if len(errs) == 0 {
+		return nil
+	}
+	return within("["+key+"]", errs)
 }
 
 // quoted is what an error shows of a wrong value: the value itself if it is a
