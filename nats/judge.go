@@ -112,8 +112,10 @@ func judgeStream(found *jetstream.StreamConfig, r Request) verdict {
 	if found.Storage != want.Storage {
 		fixed = append(fixed, unlike("storage", found.Storage, want.Storage))
 	}
-	if beyond := notAllowed(found.Subjects, r.AllowedSubjects); f.owner == "" && len(beyond) > 0 {
-		fixed = append(fixed, difference{problem: "it has " + listed(beyond) + ", which the platform does not allow to this component", immutable: true})
+	if f.owner == "" {
+		if beyond := notAllowed(found.Subjects, r.AllowedSubjects); len(beyond) > 0 {
+			fixed = append(fixed, difference{problem: "it has " + listed(beyond) + ", which the platform does not allow to this component", immutable: true})
+		}
 	}
 	f.asOurs, f.asTheirs = slices.Clone(fixed), slices.Clone(fixed)
 
@@ -311,6 +313,9 @@ func listed(subjects []string) string {
 
 // without returns, in order, each of the names that the others lack.
 func without(names, others []string) []string {
+	if slices.Equal(names, others) { // As nearly always.
+		return nil
+	}
 	left := make(map[string]struct{}, len(names))
 	for _, n := range names {
 		left[n] = struct{}{}

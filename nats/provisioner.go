@@ -117,18 +117,17 @@ func (p *Provisioner) EnsureStreamAndConsumer(ctx context.Context, r Request) (O
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
-	log := p.log.With("component", r.Component.owner())
 	e := &ensurance{request: r, api: apiOf(r.Settings), metrics: p.metrics, outcome: Outcome{
 		Stream:   StreamName(r.Component.Name),
 		Consumer: ConsumerName(r.Component.Name),
 	}}
 	err := p.ensure(ctx, e)
 	for _, change := range e.outcome.Changes {
-		log.Info(change)
+		p.log.Info(change, "component", r.Component.owner())
 	}
 	if err != nil {
 		p.metrics.ensured(string(err.Reason), time.Since(start))
-		log.Debug("The stream and the consumer are not as they should be", "reason", err.Reason, "message", err.Message, "error", err.Err)
+		p.log.Debug("The stream and the consumer are not as they should be", "component", r.Component.owner(), "reason", err.Reason, "message", err.Message, "error", err.Err)
 		e.outcome.State = ""
 		return e.outcome, err
 	}
