@@ -16,7 +16,7 @@ demo: lab-programs xpkg ## the same cluster, with a component to watch as it sca
 
 # -count=1: Go's test cache does not know the programs that the tests run.
 # -parallel: the tests wait more than they work.
-E2E = go test -C test -tags e2e -count=1 -parallel 16 -timeout 25m -v ./e2e -args
+E2E = go test -C test -tags e2e -count=1 -parallel 16 -timeout 40m -v ./e2e -args
 
 .PHONY: e2e
 e2e: lab-programs xpkg ## the tests of the whole system on a cluster, for each of the two Configurations

@@ -17,7 +17,7 @@ import (
 
 // A hundred components, applied at once, all become Ready.
 func testHundred(t *testing.T) {
-	const count, limit = 100, 12 * time.Minute // On two cores, of which the API server wants more than one.
+	const count, limit = 100, 15 * time.Minute // On two cores, of which the API server wants more than one.
 	const namespace = "team-crowd"
 	createNamespace(t, namespace)
 	t.Logf("the function's memory before: %s", functionMemory())
